@@ -1,0 +1,1 @@
+"""Attention you can run, look at, break, write and be graded on."""
