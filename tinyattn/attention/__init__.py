@@ -1,0 +1,119 @@
+"""Attention(Q, K, V) = softmax(Q K^T / sqrt(E) + M) V, as its four steps.
+
+Axes: ... any leading axes (batch, heads), L queries, S keys, E key width, Ev value width.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tinyattn.attention.dropout import dropout, dropout_probability, seed_of
+from tinyattn.attention.masks import causal_mask, padding_mask, window_mask, window_sides
+from tinyattn.attention.step1_scores import scores
+from tinyattn.attention.step2_scale import scale, scale_factor
+from tinyattn.attention.step3_softmax import entropy, mask, softmax
+from tinyattn.attention.step4_weighted_sum import weighted_sum
+from tinyattn.backend import to_device
+from tinyattn.ops import astype, broadcast_to, expand_dims, reshape
+from tinyattn.tensor import Tensor, as_tensor
+
+__all__ = [
+    "AttentionSteps", "attention_steps", "causal_mask", "dropout", "entropy", "mask", "padding_mask", "scale",
+    "scaled_dot_product_attention", "scores", "softmax", "weighted_sum", "window_mask",
+]  # fmt: skip
+
+
+class AttentionSteps(NamedTuple):
+    """Every intermediate of attention; `retain_grad()` on one keeps its gradient. weights are before dropout."""
+
+    scores: Tensor  # (..., L, S)
+    scaled: Tensor  # (..., L, S)
+    masked: Tensor  # (..., L, S)
+    weights: Tensor  # (..., L, S)
+    output: Tensor  # (..., L, Ev)
+
+
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *,
+    scale=None, enable_gqa=False, window=None, align="upper-left", method="auto", rng=None,
+):  # fmt: skip
+    """softmax(query key^T * scale + mask) value: (..., L, E), (..., S, E), (..., S, Ev) -> (..., L, Ev).
+
+    attn_mask   boolean (True = may attend) or floating (added to the scores), broadcasting to (..., L, S); a 2-D mask
+                is (L, S). A query that may attend to nothing gets zeros. Integer masks raise TypeError.
+    dropout_p   probability with which a weight is dropped; always applied as given: pass 0 when evaluating.
+    is_causal   query i sees keys 0..i, counted from the upper left also when L != S; applies on top of attn_mask.
+    scale       a number, 1/sqrt(E) by default.
+    enable_gqa  key and value may have fewer heads (axis -3): each serves a group of consecutive query heads.
+    window      (left, right): keys within that many places before and after, both included; None is no limit.
+    align       'upper-left' or 'lower-right': the corner from which is_causal and window count.
+    method      'steps' (the four steps), 'tiled' (no table of scores), or 'auto' (the faster one).
+    rng         seed or numpy Generator for dropout: the same seed drops the same weights.
+
+    float16 is accumulated in float32; integers become float64. ValueError and TypeError name both shapes.
+    Vaswani et al., "Attention is all you need", 2017; the arguments are those of PyTorch's function of this name.
+    """
+    if method not in ("auto", "steps", "tiled"):
+        raise ValueError(f"method must be 'auto', 'steps' or 'tiled', got {method!r}")
+    return attention_steps(
+        query, key, value, attn_mask, dropout_p, is_causal,
+        scale=scale, enable_gqa=enable_gqa, window=window, align=align, rng=rng,
+    ).output  # fmt: skip
+
+
+def attention_steps(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *,
+    scale=None, enable_gqa=False, window=None, align="upper-left", rng=None,
+):  # fmt: skip
+    """Attention with its intermediates; arguments as in `scaled_dot_product_attention`."""
+    query, key, value = _inputs(query, key, value, enable_gqa)
+    seed = seed_of(rng) if dropout_probability(dropout_p) else 0
+    raw = scores(query, key)
+    scaled = _scale(raw, factor=scale_factor(scale, query.shape[-1]))
+    masked = _masked(scaled, attn_mask, is_causal, window, align)
+    weights = astype(softmax(masked), np.result_type(query.dtype, key.dtype))
+    output = weighted_sum(dropout(weights, p=dropout_p, seed=seed), value)
+    return AttentionSteps(raw, scaled, masked, weights, output)
+
+
+_scale = scale  # the step, which the argument of the same name hides
+
+
+def _inputs(query, key, value, enable_gqa):
+    """The three as floating-point tensors on one device, key and value with as many heads as the query."""
+    tensors = [query, key, value]
+    device = next((t.device for t in tensors if isinstance(t, Tensor)), None)
+    tensors = [t if isinstance(t, Tensor) else as_tensor(t, device=device) for t in tensors]
+    query, key, value = (t if t.dtype.kind == "f" else astype(t, np.float64) for t in tensors)
+    if enable_gqa:
+        key, value = (_repeat_heads(t, query, name) for t, name in ((key, "key"), (value, "value")))
+    return query, key, value
+
+
+def _repeat_heads(x, query, name):
+    """(..., H, S, E) -> (..., Hq, S, E): head h serves the query heads h*Hq/H to (h+1)*Hq/H - 1."""
+    if x.ndim < 3 or query.ndim < 3:
+        raise ValueError(f"enable_gqa needs a head axis, got query {query.shape} and {name} {x.shape}")
+    heads, query_heads = x.shape[-3], query.shape[-3]
+    if heads == 0 or query_heads % heads:
+        raise ValueError(
+            f"enable_gqa needs the query's heads to be a multiple of the {name}'s, got {query.shape} and {x.shape}"
+        )
+    groups = broadcast_to(expand_dims(x, axis=-3), shape=(*x.shape[:-2], query_heads // heads, *x.shape[-2:]))
+    return reshape(groups, (*x.shape[:-3], query_heads, *x.shape[-2:]))
+
+
+def _masked(scaled, attn_mask, is_causal, window, align):
+    """The scores after every mask that was asked for."""
+    if not isinstance(is_causal, bool | np.bool_):
+        raise TypeError(f"is_causal must be True or False, got {is_causal!r}")
+    L, S = scaled.shape[-2:]
+    if attn_mask is not None:
+        given = attn_mask if isinstance(attn_mask, Tensor) else as_tensor(attn_mask, device=scaled.device)
+        scaled = mask(scaled, given)
+    built = [causal_mask(L, S, align)] if is_causal else []
+    if window is not None:
+        built.append(window_mask(L, S, *window_sides(window), align=align))
+    for keep in built:
+        scaled = mask(scaled, to_device(keep, scaled.device))
+    return scaled

@@ -1,0 +1,42 @@
+"""Dropout of attention weights, from a seed that says which weights are dropped."""
+
+import numpy as np
+
+from tinyattn.backend import namespace
+from tinyattn.tensor import op
+
+
+@op
+def dropout(weights, *, p, seed):  # (..., L, S) -> (..., L, S)
+    """Each weight is 0 with probability p, else divided by 1 - p, so that the mean stays (Srivastava et al., 2014)."""
+    p = dropout_probability(p)
+    if p == 0:
+        return weights, (lambda grad: grad,)
+    keep = namespace(weights).asarray(keep_mask(weights.shape, p, seed))
+    factor = keep * weights.dtype.type(1 / (1 - p) if p < 1 else 0)
+    return weights * factor, (lambda grad: grad * factor,)
+
+
+def dropout_probability(p):
+    """p as a float within [0, 1], or ValueError."""
+    if not isinstance(p, int | float | np.number) or not 0 <= p <= 1:  # NaN fails too
+        raise ValueError(f"dropout_p must be a probability from 0 to 1, got {p!r}")
+    return float(p)
+
+
+def keep_mask(shape, p, seed):
+    """Boolean (..., L, S): True where a weight is kept."""
+    return np.random.default_rng(seed).random(shape) >= p
+
+
+def seed_of(rng):
+    """An integer seed from rng: None (fresh), an integer, or a numpy Generator, which moves on by one draw."""
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool):
+        if rng < 0:
+            raise ValueError(f"rng must be a seed of at least 0, got {rng}")
+        return int(rng)
+    if rng is None:
+        rng = np.random.default_rng()
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng must be None, an integer seed or a numpy.random.Generator, got {type(rng).__name__}")
+    return int(rng.integers(2**63))

@@ -1,0 +1,483 @@
+"""Elementary ops, each with its vjp beside it; Tensor's operators at the bottom.
+
+Conventions where a function has no derivative: abs, relu and max at a tie or kink take PyTorch's value (0 at the kink
+of abs and relu, an equal share for tied maxima, 1 at the bounds of clip). sqrt and log at 0 follow the formula (inf).
+`where` stops the gradient of the branch not taken, but 0 * inf is NaN: keep the *input* of the other branch harmless,
+where(x > 0, sqrt(where(x > 0, x, 1)), 0).
+"""
+
+import math
+import operator
+
+import numpy as np
+
+from tinyattn.backend import add_at, is_array, namespace, widen
+from tinyattn.tensor import Tensor, as_tensor, op
+
+# --- elementwise: shapes broadcast as in NumPy ---------------------------------------------------------------------
+
+
+def same(grad):
+    return grad
+
+
+def opposite(grad):
+    return -grad
+
+
+@op
+def add(a, b):
+    return a + b, (same, same)
+
+
+@op
+def subtract(a, b):
+    return a - b, (same, opposite)
+
+
+@op
+def multiply(a, b):
+    return a * b, (lambda grad: grad * b, lambda grad: grad * a)
+
+
+@op
+def divide(a, b):
+    return a / b, (lambda grad: grad / b, lambda grad: -grad * a / (b * b))
+
+
+@op
+def negative(a):
+    return -a, (opposite,)
+
+
+@op
+def power(base, exponent):
+    """base ** exponent. At base 0, d/d(exponent) is 0; at exponent 0, d/d(base) is 0."""
+    xp = namespace(base, exponent)
+    result = base**exponent
+
+    def d_base(grad):
+        safe = (exponent or 1) if isinstance(exponent, int | float) else xp.where(exponent == 0, 1, exponent)
+        return grad * exponent * base ** (safe - 1)
+
+    def d_exponent(grad):
+        return grad * result * xp.log(xp.where(base == 0, 1, base))
+
+    return result, (d_base, d_exponent)
+
+
+@op
+def exp(x):
+    y = namespace(x).exp(x)
+    return y, (lambda grad: grad * y,)
+
+
+@op
+def log(x):
+    return namespace(x).log(x), (lambda grad: grad / x,)
+
+
+@op
+def sqrt(x):
+    y = namespace(x).sqrt(x)
+    return y, (lambda grad: grad / (2 * y),)
+
+
+@op
+def tanh(x):
+    y = namespace(x).tanh(x)
+    return y, (lambda grad: grad - grad * y * y,)
+
+
+@op
+def sigmoid(x):
+    """1 / (1 + exp(-x)), to full relative accuracy at both ends."""
+    xp = namespace(x)
+    y = xp.exp(-xp.logaddexp(0, -x))
+    return y, (lambda grad: grad * y * (1 - y),)
+
+
+@op
+def relu(x):
+    return namespace(x).maximum(x, 0), (lambda grad: grad * (x > 0),)
+
+
+@op
+def abs(x):
+    xp = namespace(x)
+    return xp.abs(x), (lambda grad: grad * xp.sign(x),)
+
+
+@op
+def where(condition, a, b):
+    """a where the condition holds, b elsewhere."""
+    xp = namespace(condition, a, b)
+    if not np.isdtype(getattr(condition, "dtype", np.dtype(type(condition))), "bool"):
+        raise TypeError(f"where needs a boolean condition, got {getattr(condition, 'dtype', type(condition).__name__)}")
+    return xp.where(condition, a, b), (
+        None,
+        lambda grad: xp.where(condition, grad, 0),
+        lambda grad: xp.where(condition, 0, grad),
+    )
+
+
+@op
+def maximum(a, b):
+    return _extreme(namespace(a, b).maximum(a, b), a, b)
+
+
+@op
+def minimum(a, b):
+    return _extreme(namespace(a, b).minimum(a, b), a, b)
+
+
+def _extreme(chosen, a, b):
+    tied = 1.0 + (a == b)
+    return chosen, (lambda grad: grad * (a == chosen) / tied, lambda grad: grad * (b == chosen) / tied)
+
+
+@op
+def clip(x, *, min=None, max=None):
+    """x held within [min, max]; the gradient passes at the bounds themselves."""
+    xp = namespace(x)
+    lower, upper = -math.inf if min is None else min, math.inf if max is None else max
+    return xp.clip(x, min, max), (lambda grad: grad * ((x >= lower) & (x <= upper)),)
+
+
+@op
+def _astype(x, *, dtype):
+    return x.astype(dtype), (same,)
+
+
+def astype(x, dtype):
+    """x as another dtype; the gradient comes back in x's own. Integers and booleans carry none."""
+    if np.dtype(dtype).kind == "f":
+        return _astype(x, dtype=dtype)
+    return as_tensor(as_tensor(x).data.astype(dtype))
+
+
+# --- reductions: axis is None (all), an int or a tuple ---------------------------------------------------------------
+
+
+@op
+def sum(x, *, axis=None, keepdims=False):
+    xp = namespace(x)
+    total = xp.sum(widen(x), axis=axis, keepdims=keepdims)
+    if x.dtype == np.float16:
+        total = total.astype(np.float16)
+    return total, lambda grad: (xp.broadcast_to(_keep(grad, x, axis), x.shape),)
+
+
+def _keep(reduced, x, axis):
+    """A reduction's result with the reduced axes back as axes of length 1."""
+    axes = range(x.ndim) if axis is None else [a % x.ndim for a in ((axis,) if isinstance(axis, int) else axis)]
+    return reduced.reshape([1 if a in axes else n for a, n in enumerate(x.shape)])
+
+
+@op
+def mean(x, *, axis=None, keepdims=False):
+    xp = namespace(x)
+    average = xp.mean(_real(x), axis=axis, keepdims=keepdims)
+    count = x.size // average.size if average.size else 1
+    return average.astype(real_dtype(x)), lambda grad: (xp.broadcast_to(_keep(grad, x, axis) / count, x.shape),)
+
+
+def var(x, axis=None, correction=0, keepdims=False):
+    """The mean squared distance from the mean; correction=1 divides by n - 1 (the unbiased estimate)."""
+    x = as_tensor(x)
+    wide = astype(x, np.float32) if x.dtype == np.float16 else x
+    centred = wide - mean(wide, axis=axis, keepdims=True)
+    spread = mean(centred * centred, axis=axis, keepdims=keepdims)
+    count = x.size // spread.size if spread.size else 1
+    return (
+        astype(spread * (count / (count - correction)), real_dtype(x)) if correction else astype(spread, real_dtype(x))
+    )
+
+
+@op
+def max(x, *, axis=None, keepdims=False):
+    """The largest element; tied ones share the gradient equally."""
+    return _extreme_along(x, namespace(x).max(x, axis=axis, keepdims=True), axis, keepdims)
+
+
+@op
+def min(x, *, axis=None, keepdims=False):
+    """The smallest element; tied ones share the gradient equally."""
+    return _extreme_along(x, namespace(x).min(x, axis=axis, keepdims=True), axis, keepdims)
+
+
+def _extreme_along(x, found, axis, keepdims):
+    def vjp(grad):
+        hit = x == found
+        return (_keep(grad, x, axis) * (hit / hit.sum(axis=axis, keepdims=True)),)
+
+    return (found if keepdims else found.squeeze(axis)), vjp
+
+
+def argmax(x, axis=None):
+    """Index of the largest element: integers, without a gradient."""
+    data = as_tensor(x).data
+    return as_tensor(namespace(data).asarray(data.argmax(axis=axis)))
+
+
+def stable_peak(x, axis):
+    """What to subtract before exp so that it cannot overflow: the row's maximum, or 0 where that is -inf."""
+    xp = namespace(x)
+    if x.shape[axis] == 0:
+        return xp.zeros_like(x, shape=())
+    peak = xp.max(x, axis=axis, keepdims=True)
+    return xp.where(xp.isneginf(peak), 0, peak)
+
+
+@op
+def logsumexp(x, *, axis=-1, keepdims=False):
+    """log(sum(exp(x))). All -inf, or nothing to sum: -inf, with gradient 0."""
+    xp = namespace(x)
+    wide = _real(x)
+    peak = stable_peak(wide, axis)
+    with np.errstate(divide="ignore", invalid="ignore"):  # log 0 is the -inf that is promised; +inf gives NaN
+        powers = xp.exp(wide - peak)
+        total = xp.sum(powers, axis=axis, keepdims=True)
+        result = xp.log(total) + peak
+
+    def vjp(grad):
+        return (_keep(grad, x, axis) * (powers / xp.where(total == 0, 1, total)),)
+
+    return (result if keepdims else result.squeeze(axis)).astype(real_dtype(x)), vjp
+
+
+@op
+def log_softmax(x, *, axis=-1):
+    """log of softmax, finite where softmax itself underflows; -inf where x is -inf."""
+    xp = namespace(x)
+    wide = _real(x)
+    peak = stable_peak(wide, axis)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = xp.sum(xp.exp(wide - peak), axis=axis, keepdims=True)
+        result = wide - peak - xp.log(xp.where(total == 0, 1, total))
+
+    def vjp(grad):
+        wide_grad = widen(grad)
+        return (wide_grad - xp.exp(result) * xp.sum(wide_grad, axis=axis, keepdims=True),)
+
+    return result.astype(real_dtype(x)), vjp
+
+
+def real_dtype(x):
+    return x.dtype if x.dtype.kind == "f" else np.dtype(float)
+
+
+def _real(x):
+    """x in the floating-point type it is accumulated in: at least float32."""
+    return widen(x.astype(real_dtype(x), copy=False))
+
+
+# --- products --------------------------------------------------------------------------------------------------------
+
+
+@op
+def matmul(a, b):
+    """(..., n, k) @ (..., k, m) -> (..., n, m), a 1-D side being a row on the left and a column on the right."""
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        raise ValueError(f"matmul needs at least one axis on both sides, got shapes {np.shape(a)} and {np.shape(b)}")
+    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
+        raise ValueError(f"matmul needs (..., n, k) @ (..., k, m), got {a.shape} @ {b.shape}")
+    rows, columns = (a[None] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
+    batch_of(rows.shape[:-2], columns.shape[:-2], "matmul", a, b)
+    product = matrix_product(rows, columns)
+    shape = product.shape[:-2] + product.shape[-2:][a.ndim == 1 : 1 if b.ndim == 1 else 2]
+
+    def d_a(grad):
+        result = matrix_product(grad.reshape(product.shape), columns.swapaxes(-1, -2))
+        return result.squeeze(-2) if a.ndim == 1 else result
+
+    def d_b(grad):
+        result = matrix_product(rows.swapaxes(-1, -2), grad.reshape(product.shape))
+        return result.squeeze(-1) if b.ndim == 1 else result
+
+    return product.reshape(shape), (d_a, d_b)
+
+
+def matrix_product(a, b):
+    """a @ b on arrays; float16 is accumulated in float32."""
+    if a.dtype == np.float16 or b.dtype == np.float16:
+        return (widen(a) @ widen(b)).astype(np.result_type(a, b))
+    return a @ b
+
+
+def selective_product(a, b):
+    """a @ b where a zero in a leaves out its row of b, though 0 * nan is nan: what is masked out cannot leak."""
+    xp = namespace(a, b)
+    finite = xp.isfinite(b)
+    if finite.all():
+        return matrix_product(a, b)
+    spoiled = (a != 0).astype(np.float32) @ (~finite).astype(np.float32) > 0
+    return xp.where(spoiled, math.nan, matrix_product(a, xp.where(finite, b, 0)))
+
+
+def batch_of(a_shape, b_shape, name, a, b):
+    """The leading axes broadcast together, or a ValueError with both shapes."""
+    try:
+        return np.broadcast_shapes(a_shape, b_shape)
+    except ValueError:
+        raise ValueError(f"{name} needs leading axes that broadcast, got shapes {a.shape} and {b.shape}") from None
+
+
+# --- shape -----------------------------------------------------------------------------------------------------------
+
+
+@op
+def _reshape(x, *, shape):
+    try:
+        return x.reshape(shape), (lambda grad: grad.reshape(x.shape),)
+    except ValueError:
+        raise ValueError(f"cannot reshape {x.shape} ({x.size} elements) into {shape}") from None
+
+
+def reshape(x, *shape):
+    """x in another shape: reshape(x, 2, -1) or reshape(x, (2, -1))."""
+    return _reshape(x, shape=shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape)
+
+
+@op
+def permute_dims(x, *, axes=None):
+    """x with its axes in another order; reversed by default."""
+    if axes is not None and sorted(a % x.ndim if x.ndim else a for a in axes) != list(range(x.ndim)):
+        raise ValueError(f"permute_dims needs each axis of shape {x.shape} once, got axes {axes}")
+    undo = None if axes is None else np.argsort([a % x.ndim for a in axes])
+    return x.transpose(axes), (lambda grad: grad.transpose(undo),)
+
+
+@op
+def swapaxes(x, *, axis1=-1, axis2=-2):
+    return x.swapaxes(axis1, axis2), (lambda grad: grad.swapaxes(axis1, axis2),)
+
+
+@op
+def expand_dims(x, *, axis):
+    return namespace(x).expand_dims(x, axis), (lambda grad: grad.reshape(x.shape),)
+
+
+@op
+def squeeze(x, *, axis=None):
+    return namespace(x).squeeze(x, axis=axis), (lambda grad: grad.reshape(x.shape),)
+
+
+@op
+def broadcast_to(x, *, shape):
+    return namespace(x).broadcast_to(x, shape), (same,)
+
+
+@op
+def _concat(*parts, axis):
+    xp = namespace(*parts)
+    ends = np.cumsum([part.shape[axis] for part in parts])[:-1]
+    return xp.concatenate(parts, axis=axis), lambda grad: xp.split(grad, [int(end) for end in ends], axis=axis)
+
+
+def concat(tensors, axis=0):
+    """The tensors one after another along an axis that they have already."""
+    return _concat(
+        *_several(tensors, "concat", lambda shape: (*shape[:axis], -1, *shape[axis + 1 or len(shape) :])), axis=axis
+    )
+
+
+def stack(tensors, axis=0):
+    """The tensors side by side along a new axis."""
+    return concat([expand_dims(t, axis=axis) for t in _several(tensors, "stack", lambda shape: shape)], axis=axis)
+
+
+def _several(tensors, name, common):
+    """The tensors as a list, if there is one and `common` gives the same for the shape of each."""
+    tensors = list(tensors)
+    device = next((t.device for t in tensors if isinstance(t, Tensor)), None)
+    tensors = [t if isinstance(t, Tensor) else as_tensor(t, device=device) for t in tensors]
+    shapes = [t.shape for t in tensors]
+    if len({common(shape) for shape in shapes}) != 1:
+        raise ValueError(f"{name} needs one tensor or more whose shapes agree on the other axes, got {shapes}")
+    return tensors
+
+
+@op
+def getitem(x, *, index):
+    """x[index]: slices, integers, integer arrays (repeats add up in the gradient), boolean masks, None and '...'."""
+    try:
+        result = x[index]
+    except IndexError as error:
+        raise IndexError(f"cannot index a tensor of shape {x.shape}: {error}") from None
+    parts = index if type(index) is tuple else (index,)
+    is_basic = all(isinstance(i, int | np.integer | slice | type(None) | type(...)) for i in parts)
+
+    def vjp(grad):
+        full = namespace(x).zeros_like(x, dtype=grad.dtype)
+        if is_basic:
+            full[index] = grad
+        else:
+            add_at(full, index, grad)
+        return (full,)
+
+    return result, vjp
+
+
+def _index(index):
+    """An index as arrays take it; arrays in it are copied, since the caller may change them before backward."""
+    if isinstance(index, tuple):
+        return tuple(_index(i) for i in index)
+    if isinstance(index, list):
+        index = np.asarray(index, dtype=None if len(index) else int)
+    data = index.data if isinstance(index, Tensor) else index
+    return data.copy() if hasattr(data, "copy") else data
+
+
+def take(x, indices, axis=0):
+    """The slices of x at integer indices along an axis: rows of an embedding table, for one."""
+    data = as_tensor(indices).data
+    if data.dtype.kind not in "iu":
+        raise TypeError(f"take needs integer indices, got dtype {data.dtype}")
+    x = as_tensor(x)
+    return x[(slice(None),) * (axis % x.ndim) + (data,)]
+
+
+# --- derived ---------------------------------------------------------------------------------------------------------
+
+
+@op
+def normalize(x, *, axis=-1, eps=1e-12):
+    """x / max(|x|, eps): vectors of length 1. A zero vector stays zero, with gradient 0."""
+    xp = namespace(x)
+    length = xp.sqrt(xp.sum(x * x, axis=axis, keepdims=True))
+    inverse = xp.where(length == 0, 0, 1 / xp.maximum(length, eps))
+    unit = x * inverse
+    # below eps the divisor is a constant, so the length has no gradient there
+    along = xp.where(length > eps, unit, 0)
+    return unit, lambda grad: ((grad - along * xp.sum(grad * unit, axis=axis, keepdims=True)) * inverse,)
+
+
+# --- Tensor's operators ----------------------------------------------------------------------------------------------
+
+
+def _compare(relation, a, b):
+    if not isinstance(b, Tensor | np.ndarray | np.generic | int | float) and not is_array(b):
+        return NotImplemented
+    return as_tensor(relation(a.data, b.data if isinstance(b, Tensor) else b), device=a.device)
+
+
+Tensor.__add__, Tensor.__radd__ = add, lambda self, other: add(other, self)
+Tensor.__sub__, Tensor.__rsub__ = subtract, lambda self, other: subtract(other, self)
+Tensor.__mul__, Tensor.__rmul__ = multiply, lambda self, other: multiply(other, self)
+Tensor.__truediv__, Tensor.__rtruediv__ = divide, lambda self, other: divide(other, self)
+Tensor.__pow__, Tensor.__rpow__ = power, lambda self, other: power(other, self)
+Tensor.__matmul__, Tensor.__rmatmul__ = matmul, lambda self, other: matmul(other, self)
+Tensor.__neg__, Tensor.__abs__ = negative, abs
+Tensor.__lt__ = lambda self, other: _compare(operator.lt, self, other)
+Tensor.__le__ = lambda self, other: _compare(operator.le, self, other)
+Tensor.__gt__ = lambda self, other: _compare(operator.gt, self, other)
+Tensor.__ge__ = lambda self, other: _compare(operator.ge, self, other)
+Tensor.__eq__ = lambda self, other: _compare(operator.eq, self, other)  # type: ignore[method-assign]
+Tensor.__ne__ = lambda self, other: _compare(operator.ne, self, other)  # type: ignore[method-assign]
+Tensor.__getitem__ = lambda self, index: getitem(self, index=_index(index))
+Tensor.T, Tensor.mT = property(permute_dims), property(swapaxes)
+Tensor.sum, Tensor.mean, Tensor.max, Tensor.min, Tensor.var, Tensor.argmax = sum, mean, max, min, var, argmax
+Tensor.exp, Tensor.log, Tensor.sqrt, Tensor.tanh, Tensor.relu, Tensor.sigmoid = exp, log, sqrt, tanh, relu, sigmoid
+Tensor.abs, Tensor.clip, Tensor.astype, Tensor.reshape, Tensor.squeeze = abs, clip, astype, reshape, squeeze
+Tensor.swapaxes, Tensor.permute_dims = swapaxes, permute_dims

@@ -1,0 +1,402 @@
+"""Tensor, @op, backward, no_grad: the whole of automatic differentiation.
+
+A tensor is an array that remembers which op made it, from what, and that op's vjp: the function that turns the
+gradient of the output into gradients of the inputs (vector-Jacobian product). `backward` walks from the result to
+the leaves, newest tensor first, and applies each vjp once.
+"""
+
+import heapq
+import inspect
+import itertools
+from contextvars import ContextVar
+from functools import wraps
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from tinyattn.backend import check_device, is_array, is_cupy, namespace, to_device
+
+_order = itertools.count()  # a tensor is newer than everything it was made from
+_new = object.__new__
+_recording = ContextVar("_recording", default=True)
+
+
+class Tensor:
+    """An array with a gradient.
+
+    data           numbers of any shape: list, scalar, NumPy or CuPy array, or Tensor. It is copied; `as_tensor` shares.
+    requires_grad  collect d(loss)/d(this) in `.grad`; for floating-point data only.
+    dtype, device  convert on the way in; device is 'cpu', 'cuda' or 'emulated' (CUDA kernels run on the CPU).
+
+    `.grad` is None or an array of the same library, shape and dtype as `.data`. Arrays keep their dtype (float16,
+    float32, float64, integers, bool), Python floats become float64. TypeError for anything that is not a number.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_inputs",
+        "_op",
+        "_order",
+        "_retains",
+        "_vjp",
+        "data",
+        "device",
+        "grad",
+        "requires_grad",
+    )
+    __array_ufunc__ = None  # `ndarray + Tensor` leaves the sum to Tensor.__radd__; so does CuPy
+    __hash__ = object.__hash__  # == compares elements, sets and dicts go by identity
+
+    # fmt: off
+    data: Any; device: Any; grad: Any; requires_grad: Any; _inputs: Any; _op: Any; _order: Any; _retains: Any; _vjp: Any
+    # ops.py fills these in, since an operator is an op
+    __add__: Any; __radd__: Any; __sub__: Any; __rsub__: Any; __mul__: Any; __rmul__: Any; __neg__: Any; __abs__: Any
+    __truediv__: Any; __rtruediv__: Any; __pow__: Any; __rpow__: Any; __matmul__: Any; __rmatmul__: Any
+    __lt__: Any; __le__: Any; __gt__: Any; __ge__: Any; __getitem__: Any
+    sum: Any; mean: Any; max: Any; min: Any; var: Any; argmax: Any; exp: Any; log: Any; sqrt: Any; tanh: Any; relu: Any
+    sigmoid: Any; abs: Any; clip: Any; astype: Any; reshape: Any; squeeze: Any; swapaxes: Any; permute_dims: Any
+    T: Any; mT: Any
+    # fmt: on
+
+    def __init__(self, data, requires_grad=False, dtype=None, device=None):
+        source = data.data if isinstance(data, Tensor) else data
+        array = _numbers(source, dtype, copy=True)
+        if device is None:
+            device = data.device if isinstance(data, Tensor) else "cuda" if is_cupy(array) else "cpu"
+        if requires_grad and array.dtype.kind != "f":
+            raise TypeError(f"only floating-point tensors have gradients, got dtype {array.dtype}: give dtype=float")
+        _fill(self, to_device(array, device), device, bool(requires_grad))
+
+    shape = property(lambda self: self.data.shape)
+    dtype = property(lambda self: self.data.dtype)
+    ndim = property(lambda self: self.data.ndim)
+    size = property(lambda self: self.data.size)
+
+    def backward(self, grad=None, create_graph=False):
+        """Adds d(self)/d(leaf) to `.grad` of every leaf that requires gradients, and of tensors that `retain_grad`.
+
+        grad is d(loss)/d(self), of self's shape; it may be left out for a tensor of one element. Calling backward a
+        second time adds the same gradients again. There are no second derivatives: create_graph raises.
+        """
+        if create_graph or (isinstance(grad, Tensor) and grad.requires_grad):
+            raise NotImplementedError("tinyattn offers first derivatives only: a gradient is an array, not a tensor")
+        if not self.requires_grad:
+            raise ValueError("backward() needs a tensor that depends on one with requires_grad=True, this one does not")
+        pending = {self: _upstream(self, grad)}
+        newest_first = [(-self._order, self)]
+        while newest_first:
+            node = heapq.heappop(newest_first)[1]
+            grad = pending.pop(node)
+            vjp = node._vjp
+            if vjp is None or node._retains:
+                xp = namespace(grad)
+                node.grad = xp.array(grad) if node.grad is None else node.grad + grad
+            if vjp is None:
+                continue
+            rules = vjp if type(vjp) is tuple else vjp(grad)
+            if len(rules) != len(node._inputs):
+                raise ValueError(f"the vjp of {node._op} gave {len(rules)} gradients for {len(node._inputs)} inputs")
+            for i, x in enumerate(node._inputs):
+                if x is None:
+                    continue
+                g = rules[i](grad) if rules is vjp else rules[i]
+                data = x.data
+                if getattr(g, "shape", None) != data.shape or g.dtype is not data.dtype:
+                    g = _fit(g, data, node._op)
+                if x in pending:
+                    pending[x] = pending[x] + g
+                else:
+                    pending[x] = g
+                    heapq.heappush(newest_first, (-x._order, x))
+
+    def detach(self):
+        """The same data with no history."""
+        return _tensor(self.data, self.device, False)
+
+    def retain_grad(self):
+        """Keep `.grad` of this tensor too when backward passes through it; returns self."""
+        self._retains = True
+        return self
+
+    def zero_grad(self):
+        self.grad = None
+
+    def numpy(self):
+        """The data as a NumPy array: shared on the CPU, copied from the GPU."""
+        return to_device(self.data, "cpu")
+
+    def item(self):
+        """The one element as a Python number."""
+        if self.size != 1:
+            raise ValueError(f"item() needs a tensor of one element, got shape {self.shape}")
+        return self.data.item()
+
+    def to(self, device):
+        """This tensor on another device; gradients flow back to where it came from."""
+        return self if device == self.device else _moved(self, device)
+
+    def tolist(self):
+        return self.data.tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        if self.requires_grad:
+            raise TypeError("this tensor requires gradients, which an array cannot carry: use tensor.detach().numpy()")
+        if is_cupy(self.data):
+            raise TypeError("this tensor is on the GPU: use tensor.numpy() to copy it to the CPU")
+        return np.array(self.data, dtype=dtype, copy=copy)
+
+    def __dlpack__(self, **options):
+        return self.data.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.data.__dlpack_device__()
+
+    def __repr__(self):
+        text = str(self.data) if self.ndim == 0 else np.array2string(self.numpy(), separator=", ", prefix="Tensor(")
+        notes = "" if self.dtype == np.float64 else f", dtype={self.dtype}"
+        notes += "" if self.device == "cpu" else f", device='{self.device}'"
+        return f"Tensor({text}{notes}{', requires_grad=True' if self.requires_grad else ''})"
+
+    def __len__(self):
+        if self.ndim == 0:
+            raise TypeError("a tensor of shape () has no length")
+        return self.shape[0]
+
+    def __iter__(self):
+        if self.ndim == 0:
+            raise TypeError("a tensor of shape () cannot be iterated: use .item()")
+        return (self[i] for i in range(len(self)))
+
+    def __bool__(self):
+        return bool(self.item())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __int__(self):
+        return int(self.item())
+
+
+def _tensor(data, device, requires_grad, op=None, inputs=(), vjp=None):
+    return _fill(_new(Tensor), data, device, requires_grad, op, inputs, vjp)
+
+
+def _fill(tensor, data, device, requires_grad, op=None, inputs=(), vjp=None):
+    tensor.data = data
+    tensor.device = device
+    tensor.requires_grad = requires_grad
+    tensor.grad = None
+    tensor._op = op
+    tensor._inputs = inputs
+    tensor._vjp = vjp
+    tensor._retains = False
+    tensor._order = next(_order)
+    return tensor
+
+
+def _numbers(data, dtype=None, copy=None):
+    """data as an array of real numbers, or a TypeError or ValueError that says what came."""
+    if not is_array(data):
+        try:
+            data = np.array(data, dtype=None, copy=True)
+        except ValueError as error:
+            raise ValueError(f"expected numbers in rows of equal length, got a ragged {type(data).__name__}") from error
+    if data.dtype.kind not in "biuf" or data.dtype.itemsize > 8:
+        raise TypeError(f"a tensor holds bool, integers, float16, float32 or float64, got {data.dtype}")
+    dtype = np.dtype(dtype or data.dtype).newbyteorder("=")
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise TypeError(f"dtype must be bool, an integer type, float16, float32 or float64, got {dtype}")
+    return namespace(data).array(data, dtype=dtype, copy=copy)
+
+
+def as_tensor(x, dtype=None, device=None):
+    """x as a Tensor that shares x's memory where it can: what you write into x later shows in the tensor."""
+    if isinstance(x, Tensor) and dtype in (None, x.dtype) and device in (None, x.device):
+        return x
+    if isinstance(x, Tensor):
+        x, device = x.data, device or x.device
+    data = _numbers(x, dtype, copy=None)
+    device = device or ("cuda" if is_cupy(data) else "cpu")
+    return _tensor(to_device(data, device), device, False)
+
+
+def from_dlpack(x):
+    """A Tensor that shares the memory of another library's array (anything with `__dlpack__`, such as PyTorch's)."""
+    if not hasattr(x, "__dlpack_device__"):
+        raise TypeError(f"from_dlpack needs an array that offers __dlpack__, got {type(x).__name__}")
+    on_cpu = x.__dlpack_device__()[0] == 1
+    if on_cpu:
+        return as_tensor(np.from_dlpack(x))
+    from tinyattn.backend import import_cupy
+
+    return as_tensor(import_cupy().from_dlpack(x))
+
+
+class no_grad:
+    """Ops inside `with no_grad():`, or in a function decorated with `@no_grad()`, leave no graph behind."""
+
+    def __init__(self):
+        self._tokens = []
+
+    def __enter__(self):
+        self._tokens.append(_recording.set(False))
+        return self
+
+    def __exit__(self, *_):
+        _recording.reset(self._tokens.pop())
+
+    def __call__(self, function):
+        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+            raise TypeError(
+                f"no_grad cannot decorate the generator {function.__name__}, which would leave it on in the caller "
+                "between two items: write `with no_grad():` inside it, around code that does not yield"
+            )
+
+        @wraps(function)
+        def quietly(*args, **kwargs):
+            with no_grad():
+                return function(*args, **kwargs)
+
+        return quietly
+
+
+class Op(Protocol):
+    __name__: str
+    forward: Any
+    cuda: Any
+
+    def __call__(self, *inputs, **settings) -> Tensor: ...
+
+
+def op(forward) -> Op:
+    """Makes `forward`, a function on arrays, into an op on tensors.
+
+    forward takes its differentiable inputs by position and its settings by keyword and returns (output, vjp). The vjp
+    is a function of the output's gradient that returns one gradient for each input, or a tuple of such functions,
+    one for each input, of which only those that are needed are called. The engine undoes broadcasting, converts
+    dtypes and adds up. An input may be a Tensor, an array (not copied), a number, a list or None. Inputs may also be
+    given by name, and settings by position after the inputs: softmax(x, -1).
+
+    op.forward is the function on arrays; `@op.cuda` registers its raw kernel, taken on 'cuda' and 'emulated'.
+    """
+    name = forward.__name__
+    parameters = inspect.signature(forward).parameters.values()
+    input_names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    setting_names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    arity = None if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(input_names)
+    kernel = None
+
+    @wraps(forward)
+    def apply(*inputs, **settings):
+        if len(inputs) != arity and arity is not None:
+            inputs = _bind(name, input_names, setting_names, inputs, settings)
+        arrays: list = []
+        kept: list = []
+        device = None
+        needs_grad = False
+        for x in inputs:
+            if isinstance(x, Tensor):
+                arrays.append(x.data)
+                if x.requires_grad:
+                    needs_grad = True
+                    kept.append(x)
+                else:
+                    kept.append(None)
+                if device is None:
+                    device = x.device
+                elif device != x.device:
+                    raise ValueError(
+                        f"{name} needs all tensors on one device, got {device!r} and {x.device!r}: move one with .to()"
+                    )
+            else:
+                arrays.append(x if type(x) is float or type(x) is int else _constant(x, name))
+                kept.append(None)
+        if device is None:
+            device = "cuda" if any(is_cupy(x) for x in arrays) else "cpu"
+        run = forward if kernel is None or device == "cpu" else kernel
+        output, vjp = run(*arrays, **settings) if settings else run(*arrays)
+        if type(output) is not np.ndarray and not is_cupy(output):
+            output = np.asarray(output)
+        if not needs_grad or not _recording.get():
+            return _tensor(output, device, False)
+        return _fill(_new(Tensor), output, device, True, name, kept, vjp)
+
+    def cuda(function):
+        nonlocal kernel
+        kernel = function
+        return function
+
+    made = cast(Any, apply)
+    made.forward, made.cuda = forward, cuda
+    return made
+
+
+def _bind(name, input_names, setting_names, inputs, settings):
+    """The inputs alone and in order, as called with some of them by name or with settings by position."""
+    arity = len(input_names)
+    for setting, value in zip(setting_names, inputs[arity:], strict=False):
+        if setting in settings:
+            raise TypeError(f"{name} got {setting} twice")
+        settings[setting] = value
+    inputs = inputs[:arity] + tuple(settings.pop(n) for n in input_names[len(inputs) :] if n in settings)
+    if len(inputs) < arity:
+        raise TypeError(f"{name} needs {' and '.join(input_names)}, got {len(inputs)} of {arity}")
+    return inputs
+
+
+def _constant(x, name):
+    """An input without a gradient, as ops take it. NumPy scalars become Python's, which never widen a float32."""
+    if (is_array(x) and x.dtype.kind in "biuf") or x is None or type(x) is bool:
+        return x
+    if isinstance(x, np.generic) and x.dtype.kind in "biuf":
+        return x.item()
+    if isinstance(x, list | tuple):
+        return _numbers(x)
+    raise TypeError(f"{name} works on tensors, arrays and numbers, got {_describe(x)}")
+
+
+def _describe(x):
+    return f"an array of dtype {x.dtype}" if is_array(x) else type(x).__name__
+
+
+def _upstream(tensor, grad):
+    """The gradient that backward starts from."""
+    xp = namespace(tensor.data)
+    if grad is None:
+        if tensor.size != 1:
+            raise ValueError(
+                f"backward() without a gradient needs a result of one element, got shape {tensor.shape}: "
+                "reduce it with .sum() or .mean(), or pass grad of that shape"
+            )
+        return xp.ones_like(tensor.data)
+    array = grad.data if isinstance(grad, Tensor) else grad if is_array(grad) else _numbers(grad)
+    if array.shape != tensor.shape:
+        raise ValueError(f"backward(grad) needs grad of the result's shape {tensor.shape}, got {array.shape}")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"backward(grad) needs real numbers, got dtype {array.dtype}")
+    return xp.array(array, dtype=tensor.dtype)  # a copy: the caller's array may change before a vjp reads it
+
+
+def _fit(grad, data, op_name):
+    """grad summed over the axes along which data was broadcast, as data's dtype."""
+    xp = namespace(data)
+    grad = xp.asarray(grad)
+    lead = grad.ndim - data.ndim
+    stretched = tuple(i for i, n in enumerate(grad.shape) if i < lead or (data.shape[i - lead] == 1 and n != 1))
+    if lead < 0 or any(n != m for n, m in zip(grad.shape[lead:], data.shape, strict=True) if m != 1):
+        raise ValueError(
+            f"the vjp of {op_name} gave a gradient of shape {grad.shape} for an input of shape {data.shape}"
+        )
+    if stretched:
+        # float16 is summed in float32: 4,096 halves of one would stop at 2,048
+        wide = np.float32 if grad.dtype == np.float16 else grad.dtype
+        grad = grad.sum(axis=stretched, dtype=wide).reshape(data.shape)
+    return grad.astype(data.dtype, copy=False)
+
+
+def _moved(tensor, device):
+    check_device(device)
+    kept = (tensor,) if tensor.requires_grad and _recording.get() else ()
+    back = (lambda grad: to_device(grad, tensor.device),)
+    history = ("to", kept, back) if kept else ()
+    return _tensor(to_device(tensor.data, device), device, bool(kept), *history)
