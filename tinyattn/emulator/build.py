@@ -1,0 +1,192 @@
+"""Compiles a .cu file with the C++ compiler at hand, and keeps the program in the user's cache."""
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+RUNTIME = ("runtime.cpp", "checks.cpp")
+HEADERS = ("cuda.h", "runtime.h")
+
+FLAGS = (
+    *("-std=c++17", "-g", "-w", "-march=native", "-fno-exceptions", "-fno-rtti", "-fno-math-errno"),
+    *("-fno-pie", "-fno-omit-frame-pointer", f"-I{HERE}", f"-I{HERE / 'include'}"),
+)
+FAST = ("-O2", "-ftree-vectorize")
+# The hooks must see the accesses that the source makes: no float4 split in four, no loop turned into memcpy.
+CHECKED = (
+    *("-O2", "-fsanitize=thread", "-fsanitize=bounds,alignment", "-fno-tree-vectorize", "-fno-tree-slp-vectorize"),
+    *("-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-loop-distribute-patterns"),
+)
+
+DYNAMIC_SHARED = re.compile(
+    r"extern\s+((?:__shared__|__align__\s*\([^)]*\)|alignas\s*\([^)]*\)|\s)*__shared__(?:__align__\s*\([^)]*\)|alignas\s*\([^)]*\)|\s)*)"
+    r"([\w:]+(?:[ \t]+[\w:]+)*)\s+(\w+)\s*\[\s*\]\s*;"
+)
+
+
+class Unavailable(RuntimeError):
+    """The emulator cannot run on this machine; the message says what to install."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled .cu file: the executable, and where its `__shared__` arrays lie: (offset, bytes, name)."""
+
+    path: Path
+    file: str
+    checked: bool
+    shared: tuple[tuple[int, int, str], ...]
+
+
+@functools.cache
+def compiler() -> str:
+    """The C++ compiler to use: $CXX, g++, c++ or clang++, the first that is there."""
+    if sys.platform != "linux":
+        raise Unavailable("The CUDA emulator runs on Linux only (on Windows: in WSL); everything else works without it.")
+    candidates = [os.environ.get("CXX"), "g++", "c++", "clang++"]
+    found = next((path for name in candidates if name and (path := shutil.which(name))), None)
+    if found is None:
+        raise Unavailable(
+            "The CUDA emulator needs a C++ compiler and found none: install g++ (Debian and Ubuntu: apt install g++), "
+            "or name yours in the variable CXX; everything else works without it."
+        )
+    return found
+
+
+def available() -> tuple[bool, str]:
+    """Whether kernels can be emulated here, and with what, or why not."""
+    try:
+        return True, f"CUDA kernels run on the CPU, compiled by {compiler()}"
+    except Unavailable as reason:
+        return False, str(reason)
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """A folder of this user's own for compiled kernels; in the temporary folder where the home is read-only."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for folder in (caches / "tinyattn", Path(tempfile.gettempdir()) / f"tinyattn-{os.getuid()}"):
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError:
+            continue
+        if folder.stat().st_uid == os.getuid():  # in a shared temporary folder somebody else may have been first
+            return folder
+    return Path(tempfile.mkdtemp(prefix="tinyattn-"))
+
+
+@functools.cache
+def _fingerprint() -> str:
+    """Changes with the compiler, the processor and this folder's sources."""
+    tool = Path(compiler()).resolve()
+    info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    features = re.search(r"^(flags|Features)\s*:.*$", info, re.MULTILINE)
+    parts = [str(tool), str(tool.stat().st_mtime_ns), platform.machine(), features.group() if features else ""]
+    parts += [(HERE / name).read_text() for name in (*HEADERS, *RUNTIME)]
+    return "\n".join(parts)
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+
+
+def _publish(made: Path, name: Path) -> None:
+    """Gives a finished file its name in one step, so that two processes may build the same thing at once."""
+    os.replace(made, name)
+
+
+def _objects(flags: tuple[str, ...]) -> list[str]:
+    """The compiled runtime, built once for every kernel of this user."""
+    key = hashlib.sha256("\n".join((_fingerprint(), *FLAGS, *flags)).encode()).hexdigest()[:20]
+    objects = []
+    for source in RUNTIME:
+        target = cache_folder() / f"{key}-{source}.o"
+        if not target.exists():
+            with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
+                made = Path(folder) / "runtime.o"
+                result = _run([compiler(), *FLAGS, *flags, "-O2", "-c", str(HERE / source), "-o", str(made)])
+                if result.returncode:
+                    raise Unavailable(f"{compiler()} cannot compile the emulator's {source}: {_first_error(result.stderr)}")
+                _publish(made, target)
+        objects.append(str(target))
+    return objects
+
+
+def _first_error(text: str) -> str:
+    lines = [line for line in text.splitlines() if "error" in line or "undefined reference" in line]
+    return (lines or text.strip().splitlines() or ["no message"])[0]
+
+
+def rewrite(source: str) -> str:
+    """The one change to a kernel's text: `extern __shared__ T name[];` becomes a pointer, on the same line."""
+    return DYNAMIC_SHARED.sub(r"\2* const \3 = (\2*)emulator::dynamic_shared;", source)
+
+
+def _translation_unit(source: str, file: str, kernels: tuple[str, ...]) -> str:
+    entries = "".join(f'    {{"{name}", [](void** slots) {{ emulator::invoke({name}, slots); }}}},\n' for name in kernels)
+    table = f"extern const emulator::Entry emulator_kernels[];\nconst emulator::Entry emulator_kernels[] = {{\n{entries}    {{}}\n}};\n"
+    name = json.dumps(file, ensure_ascii=False)
+    return f'#line 1 {name}\n{rewrite(source)}\n#line 1 "emulator_kernels"\n{table}'
+
+
+def _shared_arrays(program: Path) -> list[tuple[int, int, str]]:
+    """Every `__shared__` variable is thread-local storage here, so the symbol table knows its place, size and name."""
+    listing = _run(["readelf", "--syms", "--wide", "--demangle", str(program)]).stdout
+    arrays = []
+    for line in listing.splitlines():
+        fields = line.split(None, 7)
+        if len(fields) == 8 and fields[3] == "TLS" and fields[6] != "UND":
+            name = re.sub(r"\W", "_", fields[7].split("::")[-1])
+            arrays.append((int(fields[1], 16), int(fields[2], 0), name))
+    return sorted(arrays)
+
+
+def build(
+    source: str, kernels: tuple[str, ...], *, file: str = "kernel.cu", checked: bool = False, flags: tuple[str, ...] = ()
+) -> Program:
+    """Compiles the kernels of a .cu text into a program, or takes it from the cache.
+
+    Raises:
+        Unavailable: there is no C++ compiler.
+        KernelError: the text does not compile; the message holds the compiler's first error with its line.
+    """
+    mode = (*FLAGS, *(CHECKED if checked else FAST), *flags)
+    unit = _translation_unit(source, file, kernels)
+    key = hashlib.sha256("\n".join((_fingerprint(), *mode, unit)).encode()).hexdigest()[:20]
+    target, layout = cache_folder() / key, cache_folder() / f"{key}.json"
+    if not target.exists():
+        with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
+            text, made, made_layout = Path(folder) / "kernel.cpp", Path(folder) / "kernel", Path(folder) / "kernel.json"
+            text.write_text(unit, encoding="utf-8")
+            command = [compiler(), *mode, "-include", str(HERE / "cuda.h"), "-c", str(text), "-o", f"{made}.o"]
+            result = _run(command)
+            if result.returncode:
+                raise _compile_error(result.stderr, file)
+            result = _run([compiler(), "-no-pie", f"{made}.o", *_objects(flags), "-o", str(made)])
+            if result.returncode:
+                raise _compile_error(result.stderr, file)
+            made_layout.write_text(json.dumps(_shared_arrays(made)))
+            _publish(made_layout, layout)
+            _publish(made, target)
+    shared = tuple((offset, size, name) for offset, size, name in json.loads(layout.read_text()))
+    return Program(target, file, checked, shared)
+
+
+def _compile_error(text: str, file: str) -> Exception:
+    from .launch import KernelError
+
+    line = _first_error(text)
+    found = re.match(re.escape(file) + r":(\d+):\d+:\s*(?:fatal )?error:\s*(.*)", line)
+    return KernelError("compile error", file=file, line=int(found[1]) if found else None, detail=found[2] if found else line)
