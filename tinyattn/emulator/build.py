@@ -168,9 +168,10 @@ def build(
     target, layout = cache_folder() / key, cache_folder() / f"{key}.json"
     if not target.exists():
         with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
-            text, made, made_layout = Path(folder) / "kernel.cpp", Path(folder) / "kernel", Path(folder) / "kernel.json"
+            # Some line tables name the file that was compiled, not the one in #line: they had better be alike.
+            text, made, made_layout = Path(folder) / file, Path(folder) / "program", Path(folder) / "program.json"
             text.write_text(unit, encoding="utf-8")
-            command = [compiler(), *mode, "-include", str(HERE / "cuda.h"), "-c", str(text), "-o", f"{made}.o"]
+            command = [compiler(), *mode, "-include", str(HERE / "cuda.h"), "-x", "c++", "-c", str(text), "-o", f"{made}.o"]
             result = _run(command)
             if result.returncode:
                 raise _compile_error(result.stderr, file)

@@ -180,8 +180,8 @@ def _lines_of(program: Program, addresses: Sequence[int]) -> dict[int, int | Non
     for line in listing.splitlines():
         if line.startswith("0x"):
             current = int(line, 16) + 1
-        elif found[current] is None and (match := re.match(r"(.*):(\d+)", line)) and match[1].endswith(program.file):
-            found[current] = int(match[2])
+        elif found[current] is None and (match := re.match(r"(?:.*/)?(.*):(\d+)", line)) and match[1] == program.file:
+            found[current] = int(match[2]) or None
     return found
 
 
