@@ -89,12 +89,12 @@ def cache_folder() -> Path:
 
 @functools.cache
 def _fingerprint() -> str:
-    """Changes with the compiler, the processor and this folder's sources."""
+    """Changes with the compiler, the processor and the sources in this folder."""
     tool = Path(compiler()).resolve()
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     features = re.search(r"^(flags|Features)\s*:.*$", info, re.MULTILINE)
     parts = [str(tool), str(tool.stat().st_mtime_ns), platform.machine(), features.group() if features else ""]
-    parts += [(HERE / name).read_text() for name in (*HEADERS, *RUNTIME)]
+    parts += [(HERE / name).read_text() for name in (*HEADERS, *RUNTIME, "build.py")]
     return "\n".join(parts)
 
 
