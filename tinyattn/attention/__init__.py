@@ -70,7 +70,7 @@ def attention_steps(
     seed = seed_of(rng) if dropout_probability(dropout_p) else 0
     raw = scores(query, key)
     scaled = _scale(raw, factor=scale_factor(scale, query.shape[-1]))
-    masked = _masked(scaled, attn_mask, is_causal, window, align)
+    masked = masked_scores(scaled, attn_mask, is_causal, window, align)
     weights = astype(softmax(masked), np.result_type(query.dtype, key.dtype))
     output = weighted_sum(dropout(weights, p=dropout_p, seed=seed), value)
     return AttentionSteps(raw, scaled, masked, weights, output)
@@ -103,7 +103,7 @@ def _repeat_heads(x, query, name):
     return reshape(groups, (*x.shape[:-3], query_heads, *x.shape[-2:]))
 
 
-def _masked(scaled, attn_mask, is_causal, window, align):
+def masked_scores(scaled, attn_mask=None, is_causal=False, window=None, align="upper-left"):
     """The scores after every mask that was asked for."""
     if not isinstance(is_causal, bool | np.bool_):
         raise TypeError(f"is_causal must be True or False, got {is_causal!r}")
