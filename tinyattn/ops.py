@@ -150,9 +150,10 @@ def _astype(x, *, dtype):
 
 
 def astype(x, dtype):
-    """x as another dtype; the gradient comes back in x's own. Integers and booleans carry none."""
+    """x as another dtype, x itself where it has that one; the gradient comes back in x's own. Integers carry none."""
     if np.dtype(dtype).kind == "f":
-        return _astype(x, dtype=dtype)
+        x = as_tensor(x)
+        return x if x.dtype == dtype else _astype(x, dtype=dtype)
     return as_tensor(as_tensor(x).data.astype(dtype))
 
 
