@@ -1,0 +1,137 @@
+"""Why an answer is wrong: the named mistake that gives the same wrong results, else the step or the pattern it shows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tinyattn.grading.assignment import Answer, Assignment, Case, Question
+from tinyattn.grading.compare import Verdict, compare, same
+
+GENERIC = {
+    "wrong shape": "Write the shape of every array beside the line that makes it; which axis is summed, which one stays?",
+    "not finite": "Which operation can give inf or NaN here: exp of a large number, inf - inf, or 0 / 0?",
+    "wrong type": "Look at the return statement: is there one, and does it give an array of the inputs' dtype?",
+    "memory": "Which array grows with the product of two lengths? Is all of it needed at once?",
+    "timeout": "Is there a loop that may never end?",
+    "changed its inputs": "Which line writes into an argument (x *= ..., x[...] = ...)? Make a new array instead.",
+    "not deterministic": "The result may depend on the arguments only: not on chance, time, or what an earlier call left.",
+    "missing": "Keep the names and the arguments of the functions in the stub.",
+    "blocked": "Only NumPy and the standard library are at hand, and no files, programs or network.",
+    "numerical gradient": "Derive the gradient and write it as array operations; finite differences only check it.",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a student is told about the cause, at three levels."""
+
+    misconception: str = ""
+    mistake: str = ""
+    hints: dict[str, str] = field(default_factory=dict)
+
+    def hint(self, level: str) -> str:
+        return self.hints.get(level, "")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A case with the student's answer, if one came, and its verdict."""
+
+    case: Case
+    answer: Answer | None
+    verdict: Verdict
+
+
+def diagnose(
+    assignment: Assignment,
+    question: Question,
+    key: bytes,
+    seen: Sequence[Seen],
+    trace: Callable[[Case], list[tuple[str, Any]]],
+) -> dict[str, Diagnosis]:
+    """For each failed test of a question, by id, what is known of the cause. `seen` follows the order of the cases."""
+    failed = [each for each in seen if not each.verdict.passed]
+    found: dict[str, Diagnosis] = {}
+    bank = assignment.mistaken(question, key)
+    everywhere = _matches(bank, seen, range(len(seen)))
+    step: Diagnosis | None = None
+    for test in dict.fromkeys(each.case.test for each in failed):
+        of_test = [i for i, each in enumerate(seen) if each.case.test is test]
+        # Two mistakes at once equal no single one everywhere; a test on which just one fits still says which.
+        candidates = everywhere or _matches(bank, seen, of_test)
+        if everywhere or len(candidates) == 1:
+            found[test.id] = candidates[0]
+            continue
+        worst = next(seen[i] for i in of_test if not seen[i].verdict.passed)
+        if worst.verdict.status in ("wrong", "not finite", "wrong shape"):
+            if step is None:
+                step = _first_step(assignment, question, worst.case, trace) or Diagnosis()
+            hint = step.hint("place") or _pattern(question, worst) or GENERIC.get(worst.verdict.status, "")
+        else:
+            hint = GENERIC.get(worst.verdict.status, "")
+        found[test.id] = Diagnosis(hints=dict.fromkeys(("question", "concept", "place"), hint))
+    return found
+
+
+def _matches(bank: list[tuple[Any, list[Answer]]], seen: Sequence[Seen], where: Sequence[int]) -> list[Diagnosis]:
+    """The mistakes whose answers equal the student's at every answered case of `where`, a failed one among them."""
+    answered = [i for i in where if seen[i].answer is not None]
+    if all(seen[i].verdict.passed for i in answered):
+        return []
+    return [
+        Diagnosis(mistake.misconception, mistake.name, mistake.hints)
+        for mistake, answers in bank
+        if all(_equal(seen[i].answer, answers[i], seen[i].case.relative) for i in answered)
+    ]
+
+
+def _equal(student: Answer | None, other: Answer, relative: float) -> bool:
+    if student is None or student.changed != other.changed or student.raised != other.raised:
+        return False
+    return student.raised is not None or same(student.value, other.value, relative)
+
+
+def _first_step(
+    assignment: Assignment, question: Question, case: Case, trace: Callable[[Case], list[tuple[str, Any]]]
+) -> Diagnosis | None:
+    """The first of the question's steps at which the student's values leave the reference's."""
+    if not question.trace:
+        return None
+    ours = dict(reversed(assignment.reference.steps(question.function, case.call, question.trace)))
+    theirs = dict(reversed(trace(case)))
+    right: list[str] = []
+    for name in question.trace:
+        if name not in theirs or name not in ours:
+            continue
+        if not compare(ours[name], theirs[name], case.relative).passed:
+            before = f"The results of {', '.join(right)} are right; that" if right else "The result"
+            text = f"{before} of {name} is the first that is not: look at what it is called with."
+            return Diagnosis(hints={"place": text})
+        right.append(name)
+    if len(right) == len(question.trace):
+        return Diagnosis(hints={"place": f"Every step is right ({', '.join(right)}); the fault comes after the last."})
+    return None
+
+
+def _pattern(question: Question, seen: Seen) -> str:
+    """What a wrong result has in common with the right one."""
+    if seen.answer is None or seen.verdict.status != "wrong":
+        return ""
+    ours, theirs = seen.case.expected.value, seen.answer.value
+    if isinstance(ours, tuple | list):
+        pairs = zip(ours, theirs, strict=True)
+        ours, theirs = next((a, b) for a, b in pairs if not compare(a, b, seen.case.relative).passed)
+    if not isinstance(ours, np.ndarray) or not isinstance(theirs, np.ndarray) or theirs.dtype.kind != "f":
+        return ""
+    if question.gradient:
+        from tinyattn.gradcheck import recognise
+
+        return recognise(theirs, ours) or ""
+    size = float(np.sum(ours * ours))
+    if size > 0:
+        factor = float(np.sum(theirs * ours)) / size
+        if factor != 0 and compare(ours * factor, theirs, seen.case.relative).passed:
+            return f"Every entry is {factor:.4g} times what it should be."
+    return ""

@@ -1,0 +1,255 @@
+"""The untrusted side: runs one student's file, away from the grader, and answers calls with arrays.
+
+Started as a script (`python -s -S -P worker.py`), never imported by the grader. It learns nothing but the student's source
+and the inputs of each call: no expected value, seed, score or test is ever in this process. A warden process stays outside
+the sandbox and ends everything inside when the grader closes the control pipe, or dies.
+"""
+
+import hashlib
+import importlib.util
+import os
+import select
+import signal
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def sibling(name: str) -> Any:
+    """A module beside this file; the folder itself stays off the student's path."""
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def quietly(function: Callable[..., Any], *args: Any) -> str:
+    """What `function` returns, as a short string; a student's own __str__ may raise."""
+    try:
+        return str(function(*args))[:500]
+    except BaseException:
+        return ""
+
+
+class Trouble:
+    """How a call into student code ended when it did not return."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        line, trace = None, error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.file:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        if isinstance(error, SyntaxError) and error.filename == self.file:
+            line = error.lineno
+        return {
+            "raised": [kind.__name__[:80] for kind in type(error).__mro__][:12],
+            "message": quietly(str, error.msg if isinstance(error, SyntaxError) else error),
+            "line": line if isinstance(line, int) else None,
+            "module": quietly(str, error.name) if isinstance(error, ImportError) else None,
+        }
+
+
+class Meter:
+    """Counts what a call does: entries sent through np.exp, calls of functions that the student or the grader defined."""
+
+    def __init__(self, numpy: Any, file: str) -> None:
+        self.file, self.counts = file, {"exp": 0, "calls": 0, "complex": 0}
+        for name in ("exp", "exp2", "expm1", "power"):
+            setattr(numpy, name, self.counted(getattr(numpy, name)))
+        self.ndarray = numpy.ndarray
+
+    def counted(self, function: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            self.counts["exp"] += getattr(result, "size", 1)
+            self.counts["complex"] += getattr(getattr(result, "dtype", None), "kind", "") == "c"
+            return result
+
+        return call
+
+    def __call__(self, frame: Any, event: str, value: Any) -> None:
+        if event == "return" and frame.f_code.co_filename == self.file:
+            self.counts["calls"] += 1
+            self.counts["complex"] += isinstance(value, self.ndarray) and value.dtype.kind == "c"
+
+
+class Student:
+    """The student's module, with the functions that a call may ask for."""
+
+    def __init__(self, setup: dict[str, Any], wire: Any) -> None:
+        self.file, self.wire, self.limit = setup["file"], wire, setup["reply_limit"]
+        self.trouble = Trouble(self.file)
+        self.arrays = sys.modules["numpy"]
+        self.digest = hashlib.blake2b
+        for name, source in setup["given"].items():
+            self.module(name, source, f"<{name}>")
+        self.meter = Meter(self.arrays, self.file) if setup["meter"] else None
+        self.student = types.ModuleType("submission")
+        sys.modules["submission"] = self.student
+        self.student.__dict__["__file__"] = self.file
+        exec(compile(setup["source"].encode("latin-1"), self.file, "exec", dont_inherit=True), self.student.__dict__)
+        if setup["replace"]:
+            reference = self.module("reference", setup["reference"], "<reference>")
+            del sys.modules["reference"]
+            for name in setup["replace"]:
+                self.student.__dict__[name] = reference.__dict__[name]
+        self.harness = self.module("harness", setup["harness"], "<harness>") if setup["harness"] else None
+
+    def module(self, name: str, source: str, file: str) -> types.ModuleType:
+        module = types.ModuleType(name)
+        sys.modules[name] = module
+        exec(compile(source, file, "exec", dont_inherit=True), module.__dict__)
+        return module
+
+    def function(self, name: str) -> Callable[..., Any] | None:
+        if self.harness is not None and hasattr(self.harness, name):
+            play = getattr(self.harness, name)
+            return lambda *args, **kwargs: play(self.student, *args, **kwargs)
+        found = self.student.__dict__.get(name)
+        return found if callable(found) else None
+
+    def traced(self, names: list[str], steps: list[list[Any]], arrays: list[Any]) -> dict[str, Any]:
+        """The named functions of the student's module, replaced by ones that note what they return."""
+
+        def noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+            def call(*args: Any, **kwargs: Any) -> Any:
+                result = function(*args, **kwargs)
+                if len(steps) < 32:
+                    steps.append([name, self.wire.encode(result, arrays, self.limit)])
+                return result
+
+            return call
+
+        space = self.student.__dict__
+        return {name: noting(name, space[name]) for name in names if callable(space.get(name))}
+
+    def answer(self, header: dict[str, Any], inputs: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+        """The reply to one call."""
+        function = self.function(header["function"])
+        if function is None:
+            return {"missing": header["function"]}, []
+        args, kwargs = self.wire.decode(header["args"], inputs), {}
+        for name, tree in header["kwargs"].items():
+            kwargs[name] = self.wire.decode(tree, inputs)
+        steps: list[list[Any]] = []
+        arrays: list[Any] = []
+        plain = {}
+        if header["trace"]:
+            wrapped = self.traced(header["trace"], steps, arrays)
+            plain = {name: self.student.__dict__[name] for name in wrapped}
+            self.student.__dict__.update(wrapped)
+        if self.meter is not None:
+            self.meter.counts = dict.fromkeys(self.meter.counts, 0)
+            sys.setprofile(self.meter)
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            sys.setprofile(None)
+            self.student.__dict__.update(plain)
+        reply = {
+            "value": self.wire.encode(result, arrays, self.limit),
+            "inputs": [self.digest(self.arrays.ascontiguousarray(each).tobytes()).hexdigest() for each in inputs],
+            "steps": steps,
+            "counts": self.meter.counts if self.meter is not None else {},
+        }
+        return reply, arrays
+
+
+def serve(setup: dict[str, Any], wire: Any, active: list[str], read: Callable[[int], bytes], write: Any) -> None:
+    """Loads the student's file, then answers calls until the grader hangs up."""
+    trouble = Trouble(setup["file"])
+    try:
+        student = Student(setup, wire)
+    except BaseException as error:  # SystemExit and KeyboardInterrupt are answers here like any other
+        write(wire.pack({"protections": active, **trouble.describe(error)}))
+        return
+    write(wire.pack({"protections": active, "loaded": True}))
+    while True:
+        header, inputs = wire.unpack(read)
+        try:
+            reply, arrays = student.answer(header, inputs)
+        except BaseException as error:
+            reply, arrays = trouble.describe(error), []
+        for stream in (sys.stdout, sys.stderr):
+            quietly(lambda stream=stream: stream.flush())
+        write(wire.pack({"number": header["number"], **reply}, arrays))
+
+
+def guard(child: int, control: int) -> int:
+    """Waits for the child or for the grader to hang up, ends the child and all it left behind; its wait status."""
+    poll = select.poll()
+    poll.register(control, select.POLLIN | select.POLLHUP)
+    try:
+        ended = os.pidfd_open(child)
+        poll.register(ended, select.POLLIN)
+        poll.poll()
+    except (OSError, AttributeError):  # before Linux 5.3, or another system: look ten times a second
+        while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and not poll.poll(100):
+            pass
+    gone = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if gone is None:
+        os.kill(child, signal.SIGKILL)
+    status = os.waitpid(child, 0)[1]
+    orphans = Path(f"/proc/self/task/{os.getpid()}/children")
+    while orphans.exists() and (left := orphans.read_text().split()):  # what the child left behind is ours by adoption
+        for orphan in left:
+            os.kill(int(orphan), signal.SIGKILL)
+            os.waitpid(int(orphan), 0)
+    return status
+
+
+def main() -> None:
+    control, packages = int(sys.argv[1]), sys.argv[2].split(os.pathsep)
+    sys.dont_write_bytecode = True
+    sys.path.append(packages[0])
+    sandbox, wire = sibling("sandbox"), sibling("wire")
+    sys.path.remove(packages[0])
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    silence = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(silence, 0)
+    os.dup2(2, 1)
+    os.close(silence)
+
+    def read(size: int) -> bytes:
+        data = requests.read(size)
+        if len(data) < size:
+            os._exit(0)
+        return data
+
+    def write(frame: bytes) -> None:
+        view = memoryview(frame)
+        while view:
+            view = view[os.write(replies, view) :]
+
+    setup, _ = wire.unpack(read)
+    policy = setup["policy"]
+    active = sandbox.namespaces() if policy["namespaces"] else []
+    sandbox.adopt_orphans()
+    child = os.fork()
+    if child == 0:
+        os.close(control)
+        active += sandbox.confine(policy, os.getcwd(), packages[1:], separate=bool(active))
+        del sys.modules["sandbox"], sys.modules["wire"]
+        serve(setup, wire, active, read, write)
+        os._exit(0)
+    os.close(replies)
+    requests.close()
+    os.close(0), os.close(1), os.close(2)
+    status = guard(child, control)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL:
+        signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+    os._exit(137 if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+
+
+if __name__ == "__main__":
+    main()
