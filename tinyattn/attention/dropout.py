@@ -1,5 +1,7 @@
 """Dropout of attention weights, from a seed that says which weights are dropped."""
 
+import math
+
 import numpy as np
 
 from tinyattn.backend import namespace
@@ -26,7 +28,30 @@ def dropout_probability(p):
 
 def keep_mask(shape, p, seed):
     """Boolean (..., L, S): True where a weight is kept."""
-    return np.random.default_rng(seed).random(shape) >= p
+    *batch, queries, keys = shape
+    tables = [keep_block(slice(queries), slice(keys), p, seed, table) for table in range(math.prod(batch))]
+    return np.array(tables, bool).reshape(shape)
+
+
+TILE = 64  # queries drawn together
+
+
+def keep_block(rows, keys, p, seed, table):
+    """Boolean (rows, keys), any block of a (L, S) table by itself; the first row is a multiple of TILE.
+
+    Philox numbers its draws, so the nth can be had without the others (Salmon et al., 2011). They are numbered by
+    seed, table (the position in the leading axes), tile of queries, key and query.
+    """
+    first, width = keys.start or 0, keys.stop - (keys.start or 0)
+    tiles = range((rows.start or 0) // TILE, math.ceil(rows.stop / TILE))
+    limit = np.uint32(min(round(p * 2**32), 2**32 - 1))
+    keep = np.empty((width, len(tiles), TILE), bool)
+    for i, tile in enumerate(tiles):
+        counter = [first * TILE // 8, tile, 0, 0]  # each count gives eight draws of 32 bits
+        stream = np.random.Philox(counter=counter, key=[seed % 2**64, table])
+        drawn = stream.random_raw(width * TILE // 2).view(np.uint32).reshape(width, TILE)
+        np.greater_equal(drawn, limit, out=keep[:, i])
+    return keep.reshape(width, -1).T[: rows.stop - (rows.start or 0)]
 
 
 def seed_of(rng):
