@@ -3,21 +3,22 @@
 import numpy as np
 
 from tinyattn.ops import concat, exp, matmul, maximum, minimum, where
-from tinyattn.tensor import Tensor, as_tensor
+from tinyattn.tensor import as_tensor
 
 CHUNK = 64  # queries that the causal form takes at a time: a table of CHUNK x CHUNK beside the running state
 
 
 def linear_attention(query, key, value, is_causal=False, *, feature_map=None, eps=1e-6):
-    """phi(query) (phi(key)^T value) / (phi(query) . sum of phi(key)): (..., L, E), (..., S, E), (..., S, Ev) -> (..., L, Ev).
+    """phi(query) (phi(key)^T value) / (phi(query) . sum of phi(key)): (..., L, Ev).
 
+    Shapes: query (..., L, E), key (..., S, E), value (..., S, Ev).
     The weights are products of features, not exponentials of products, so keys and values are summed up once, in
     E x Ev numbers, whatever S is. is_causal (L = S) keeps that sum running: O(L) time and memory.
 
-    feature_map is a function on tensors whose values are not negative; elu(x) + 1 by default. The denominator is at least
-    eps once the features are scaled so that their largest is 1: per query, and over all keys unless is_causal. In
-    float32 the default map holds for entries in [-80, 1e30], or [-80, 1e15] if causal; below, features underflow to 0
-    and the output with them. Katharopoulos et al., "Transformers are RNNs", 2020.
+    feature_map is a function on tensors whose values are not negative; elu(x) + 1 by default. The denominator is at
+    least eps once the features are scaled so that their largest is 1: per query, and over all keys unless is_causal.
+    In float32 the default map holds for entries in [-80, 1e30], or [-80, 1e15] if causal; below, features underflow to
+    0 and the output with them. Katharopoulos et al., "Transformers are RNNs", 2020.
     """
     if not 0 < eps <= 1e-6:
         raise ValueError(f"eps must be above 0 and at most 1e-6, got {eps}")

@@ -24,16 +24,19 @@ def merge_heads(x):
     return reshape(swapaxes(x, -3, -2), (*x.shape[:-3], x.shape[-2], x.shape[-3] * x.shape[-1]))
 
 
-def multi_head_attention(query, key, value, num_heads, num_kv_heads=None, *, cache=None, **options):
+def multi_head_attention(query, key, value, num_heads, num_kv_heads=None, *, cache=None, prepare=None, **options):
     """Heads attended to separately and merged: (..., L, H*E), (..., S, Hkv*E), (..., S, Hkv*Ev) -> (..., L, H*Ev).
 
     The three are already projected. With num_kv_heads each head of key and value serves a group of query heads (grouped
     heads, Ainslie et al., 2023). With a cache, key and value are appended to it and the queries, the newest tokens,
-    attend to all that it holds; is_causal then counts from the lower right. Options as in
-    `scaled_dot_product_attention`. Vaswani et al., 2017, section 3.2.2.
+    attend to all that it holds; is_causal then counts from the lower right. prepare(query, key, start) may change the
+    heads' queries and keys before they meet, start being the tokens in the cache so far (norms, rotary positions).
+    Options as in `scaled_dot_product_attention`. Vaswani et al., 2017, section 3.2.2.
     """
     num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
     query, key, value = (split_heads(x, n) for x, n in ((query, num_heads), (key, num_kv_heads), (value, num_kv_heads)))
+    if prepare is not None:
+        query, key = prepare(query, key, len(cache) if cache is not None else 0)
     if cache is not None:
         key, value = cache.append(key, value)
         options["align"] = "lower-right"
@@ -42,7 +45,7 @@ def multi_head_attention(query, key, value, num_heads, num_kv_heads=None, *, cac
 
 
 class KVCache:
-    """The keys and values of the tokens so far, (..., H, S, E): what decoding would otherwise compute again each step."""
+    """The keys and values of the tokens so far, (..., H, S, E), which decoding would otherwise compute at every step."""
 
     def __init__(self):
         self.key = self.value = None

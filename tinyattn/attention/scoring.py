@@ -10,8 +10,8 @@ from tinyattn.tensor import as_tensor
 def additive_scores(query, key, query_weight, key_weight, vector):
     """vector . tanh(query_weight query + key_weight key): (..., L, Eq), (..., S, Ek) -> (..., L, S).
 
-    query_weight (A, Eq), key_weight (A, Ek), vector (A,). Costs a table of L x S x A numbers, where a dot product is one
-    matrix product. Bahdanau, Cho and Bengio, 2015, appendix A.1.2.
+    query_weight (A, Eq), key_weight (A, Ek), vector (A,). Costs a table of L x S x A numbers, where a dot product is
+    one matrix product. Bahdanau, Cho and Bengio, 2015, appendix A.1.2.
     """
     query, key, query_weight, key_weight, vector = map(as_tensor, (query, key, query_weight, key_weight, vector))
     sizes = (query_weight.shape, key_weight.shape, vector.shape)
