@@ -1,6 +1,6 @@
 """What a small decoder is made of: modules with parameters, a loss, positions. Names as in `torch.nn`.
 
-Parameters are Tensors with requires_grad, float32 by default, drawn from the `rng` (numpy Generator) of the constructor.
+Parameters are Tensors with requires_grad, float32, drawn from the `rng` (seed or numpy Generator) of the constructor.
 """
 
 import math
@@ -72,8 +72,8 @@ def rms_norm(x, weight, *, eps=1e-6):  # (..., E), (E,) -> (..., E)
 
 
 def cross_entropy(logits, targets, ignore_index=-100):
-    """Mean negative log-probability, in nats, of the targets: (..., C), integers (...) -> (). Targets of ignore_index do
-    not count; if none counts the loss is 0. ValueError for a target outside 0..C-1."""
+    """Mean negative log-probability, in nats, of the targets: (..., C), integers (...) -> (). Targets of ignore_index
+    do not count; if none counts the loss is 0. ValueError for a target outside 0..C-1."""
     targets = np.asarray(targets.numpy() if isinstance(targets, Tensor) else targets)
     logits = as_tensor(logits)
     if targets.dtype.kind not in "iu":
@@ -123,7 +123,7 @@ def _angles(positions, width, base):
 
 def rotary(x, positions=None, base=10000.0):
     """x (..., L, E) with each pair of columns (2i, 2i+1) turned by position * base^(-2i/E), so that the product of a
-    query and a key depends on their distance alone. positions (L,) is 0..L-1 by default. Su et al., "RoFormer", 2021."""
+    query and a key depends on their distance alone. positions (L,) is 0..L-1 by default. Su et al., 2021."""
     x = as_tensor(x)
     positions = np.arange(x.shape[-2]) if positions is None else np.asarray(positions)
     if positions.shape != x.shape[-2:-1]:
@@ -199,7 +199,7 @@ class Module:
         return {name: np.array(x.numpy()) for name, x in self.named_parameters()}
 
     def load_state_dict(self, state):
-        """Takes the parameters from {name: array}; ValueError lists all differences in names and shapes, loading none."""
+        """Takes the parameters from {name: array}; ValueError lists all differences in names and shapes."""
         own = dict(self.named_parameters())
         differences = [f"missing {name} {x.shape}" for name, x in own.items() if name not in state]
         differences += [f"unknown {name} {np.shape(state[name])}" for name in state if name not in own]
@@ -298,8 +298,8 @@ class Dropout(Module):
 
 
 class GRUCell(Module):
-    """One step of a gated recurrent unit: x (..., In), state (..., H) -> the next state (..., H). Cho et al., 2014, with
-    the reset gate inside the candidate's product as in `torch.nn.GRUCell`; weights are stacked in its order r, z, n."""
+    """One step of a gated recurrent unit: x (..., In), state (..., H) -> the next state (..., H). Cho et al., 2014,
+    with the reset gate inside the candidate's product as in `torch.nn.GRUCell`; weights are stacked in its order r, z, n."""
 
     def __init__(self, input_size, hidden_size, rng=None):
         rng, bound = _rng(rng), 1 / math.sqrt(hidden_size)
@@ -402,8 +402,8 @@ class DecoderBlock(Module):
 class TransformerDecoder(Module):
     """A decoder-only language model: token ids (..., L) -> logits (..., L, vocabulary).
 
-    positions is 'learned', 'sinusoidal' or 'rotary'. Further options (scale, num_kv_heads, qk_norm, dropout) go to every
-    `MultiHeadAttention`. is_causal=False leaves the mask out, which lets the model read what it should predict.
+    positions is 'learned', 'sinusoidal' or 'rotary'. Further options (scale, num_kv_heads, qk_norm, dropout) go to
+    every `MultiHeadAttention`. is_causal=False leaves the mask out, which lets the model read what it should predict.
     """
 
     def __init__(
@@ -457,7 +457,7 @@ class TransformerDecoder(Module):
 
 
 def check_finite(loss, step):
-    """FloatingPointError with the step, the first tensor that was not finite and the op that made it, if loss is not."""
+    """FloatingPointError if loss is not finite: the step, the first tensor that was not and the op that made it."""
     if np.isfinite(loss.numpy()).all():
         return
     seen, stack = {loss}, [loss]

@@ -45,7 +45,7 @@ def multi_head_attention(query, key, value, num_heads, num_kv_heads=None, *, cac
 
 
 class KVCache:
-    """The keys and values of the tokens so far, (..., H, S, E), which decoding would otherwise compute at every step."""
+    """The keys and values of the tokens so far, (..., H, S, E), which decoding would otherwise compute each step."""
 
     def __init__(self):
         self.key = self.value = None
