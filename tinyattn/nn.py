@@ -298,8 +298,11 @@ class Dropout(Module):
 
 
 class GRUCell(Module):
-    """One step of a gated recurrent unit: x (..., In), state (..., H) -> the next state (..., H). Cho et al., 2014,
-    with the reset gate inside the candidate's product as in `torch.nn.GRUCell`; weights are stacked in its order r, z, n."""
+    """One step of a gated recurrent unit: x (..., In), state (..., H) -> the next state (..., H).
+
+    As `torch.nn.GRUCell`, after Cho et al., 2014: weights stacked in the order reset, update, candidate, and the reset
+    gate inside the candidate's product.
+    """
 
     def __init__(self, input_size, hidden_size, rng=None):
         rng, bound = _rng(rng), 1 / math.sqrt(hidden_size)
