@@ -147,6 +147,8 @@ def _scalar(kernel: str, parameter: Parameter, value) -> np.generic:
 
 def _array(kernel: str, parameter: Parameter, value, on_gpu: bool):
     """The array as the kernel reads it: packed. It is the caller's own wherever that is packed already."""
+    if value is None:
+        return None  # a null pointer
     library = "CuPy" if on_gpu else "NumPy"
     expected = f"parameter `{parameter.declared}` of kernel {kernel} takes a {library} array of {parameter.dtype}"
     if not is_array(value) or is_cupy(value) != on_gpu:
@@ -192,7 +194,7 @@ class Kernel:
 
         Args:
             grid, block: one to three integers each.
-            args: arrays for pointers, NumPy or Python numbers for the rest.
+            args: arrays, or None, for pointers; NumPy or Python numbers for the rest.
             shared_mem: bytes of dynamic shared memory.
 
         Returns:
@@ -252,7 +254,7 @@ class EmulatedModule(Module):
         # A const array may be read-only in NumPy, and need not come back.
         views = [arg.view() if isinstance(arg, np.ndarray) else arg for arg in args]
         for view, parameter in zip(views, signature.parameters, strict=True):
-            if parameter.pointer and parameter.const:
+            if parameter.pointer and parameter.const and view is not None:
                 view.flags.writeable = False
         return emulator.launch(
             *(program, signature.name, grid, block, views),
@@ -273,7 +275,8 @@ class GpuModule(Module):
             )
         if shared_mem > function.max_dynamic_shared_size_bytes:
             function.max_dynamic_shared_size_bytes = shared_mem
-        function(grid, block, tuple(args), shared_mem=shared_mem)  # on CuPy's current stream
+        args = tuple(np.uintp(0) if arg is None else arg for arg in args)
+        function(grid, block, args, shared_mem=shared_mem)  # on CuPy's current stream
 
     def _function(self, name: str):
         return _compiled(self.source, self.file).get_function(name)

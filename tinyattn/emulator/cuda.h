@@ -17,7 +17,6 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
-#define CUDA_TINYATTN_EMULATOR 1
 
 struct uint3 { unsigned x, y, z; };
 struct dim3 {
@@ -237,6 +236,23 @@ inline float rough_expf(float x) {
     float exact = expf(x);
     if (!(error < 1e-3f)) return exact;  // far out the result is 0 or inf, and x may be inf itself
     return exact + exact * (__float_as_uint(x) * 2654435761u >> 31 ? error : -error);
+}
+
+// float16 by its bits, as cvt.f32.f16 and cvt.rn.f16.f32 convert it: to the nearest, ties to even, subnormals kept.
+inline float half_to_float(unsigned short bits) {
+    unsigned exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
+                                 : exponent ? ldexp(1024 + fraction, int(exponent) - 25) : ldexp(fraction, -24);
+    return float(bits >> 15 ? -size : size);
+}
+inline unsigned short float_to_half(float x) {
+    unsigned sign = __float_as_uint(x) >> 16 & 0x8000;
+    double size = fabs(double(x));
+    if (size != size) return 0x7fff;
+    if (size >= 65520) return sign | 0x7c00;  // halfway beyond the largest, 65504
+    int exponent = size < 0x1p-14 ? -14 : ilogb(size);
+    double steps = nearbyint(ldexp(size, 10 - exponent));  // of the spacing there
+    return sign | (unsigned short)((exponent + 14) * 1024 + int(steps));
 }
 }  // namespace emulator
 // Macros, because glibc declares functions of these names.

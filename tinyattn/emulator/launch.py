@@ -98,7 +98,7 @@ def launch(
     kernel: str,
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
-    arguments: Sequence[np.ndarray | np.generic],
+    arguments: Sequence[np.ndarray | np.generic | None],
     *,
     names: Sequence[str] = (),
     shared_mem: int = 0,
@@ -107,6 +107,8 @@ def launch(
     time_limit: float = 60.0,
 ) -> Counts | None:
     """Runs a kernel; arrays (contiguous) are changed in place, as on a GPU. A checked program returns its counts.
+
+    None is a null pointer.
 
     Args:
         names: what to call each argument in messages.
@@ -128,6 +130,8 @@ def launch(
     for argument in arguments:
         if isinstance(argument, np.ndarray):
             spec.append(f"pointer {BASE + next(places)}")
+        elif argument is None:
+            spec.append("pointer 0")
         else:
             spec.append(f"value {int.from_bytes(argument.tobytes(), 'little'):x}")
 
