@@ -193,6 +193,8 @@ uint64_t barrier(int predicate, Site site) {
     return self->result;
 }
 
+static unsigned lanes_waiting[32];  // by warp: which lanes wait for the others of their mask
+
 static unsigned warp_threads(unsigned warp) { return min(32u, block.threads - warp * 32); }
 
 unsigned active_lanes() {
@@ -274,19 +276,20 @@ uint64_t exchange(WarpOp op, unsigned mask, uint64_t value, int source, Site sit
     self->source = source;
     self->site = site;
     self->state = State::warp;
+    unsigned& waiting = lanes_waiting[self->warp];
+    waiting |= 1u << self->lane;
+    if ((waiting & mask) != mask) {
+        yield();
+        return self->result;
+    }
     for (unsigned bits = mask; bits; bits &= bits - 1) {
         const Thread& other = lanes[__builtin_ctz(bits)];
-        if (other.state == State::done)
-            fault("divergence", site, 0, "%s waits for lane %u, which has ended", name_of(op), other.lane);
-        if (other.state != State::warp) {
-            yield();
-            return self->result;
-        }
         if (other.op != op || other.mask != mask)
             fault("divergence", site, 0, "%s with the mask %#x meets lane %u in %s with the mask %#x (line %d)", name_of(op),
                   mask, other.lane, name_of(other.op), other.mask, other.site.line);
     }
     complete(lanes, op, mask);
+    waiting &= ~mask;
     for (unsigned bits = mask; bits; bits &= bits - 1) lanes[__builtin_ctz(bits)].state = State::ready;
     return self->result;
 }
@@ -368,13 +371,20 @@ static void run_block() {
     while (block.done < block.threads) {
         bool progress = false;
         arrange(turns);
-        for (unsigned number : turns) {
-            Thread& thread = threads[number];
-            if (thread.state != State::ready) continue;
-            progress = true;
-            self = &thread;
-            switch_stack(&scheduler_stack, thread.stack_pointer);
-            if (thread.state == State::done && --running[thread.warp] == 0) checks_end_warp(thread.warp);
+        // Warp after warp, each several times in a row: its stacks are then still in the cache.
+        for (size_t begin = 0; begin < turns.size(); begin += 32) {
+            bool again = true;
+            for (int round = 0; again && round < 64; ++round) {
+                again = false;
+                for (size_t i = begin; i < min(begin + 32, turns.size()); ++i) {
+                    Thread& thread = threads[turns[i]];
+                    if (thread.state != State::ready) continue;
+                    again = progress = true;
+                    self = &thread;
+                    switch_stack(&scheduler_stack, thread.stack_pointer);
+                    if (thread.state == State::done && --running[thread.warp] == 0) checks_end_warp(thread.warp);
+                }
+            }
         }
         if (!progress) release_barrier();
     }
