@@ -16,6 +16,7 @@ import numpy as np
 
 from tinyattn.backend import check_device, is_array, is_cupy, namespace, to_device
 
+_FLOATS = tuple(map(np.dtype, (np.float16, np.float32, np.float64)))
 _order = itertools.count()  # a tensor is newer than everything it was made from
 _new = object.__new__
 _recording = ContextVar("_recording", default=True)
@@ -90,16 +91,19 @@ class Tensor:
             vjp = node._vjp
             if vjp is None or node._retains:
                 xp = namespace(grad)
-                node.grad = xp.array(grad) if node.grad is None else node.grad + grad
+                node.grad = xp.array(grad) if node.grad is None else xp.asarray(node.grad + grad)
             if vjp is None:
                 continue
             rules = vjp if type(vjp) is tuple else vjp(grad)
-            if len(rules) != len(node._inputs):
-                raise ValueError(f"the vjp of {node._op} gave {len(rules)} gradients for {len(node._inputs)} inputs")
+            if type(rules) not in (tuple, list) or len(rules) != len(node._inputs):
+                raise ValueError(
+                    f"the vjp of {node._op} must give a tuple of {len(node._inputs)}, one gradient for each input, "
+                    f"got {_describe(rules)}"
+                )
             for i, x in enumerate(node._inputs):
                 if x is None:
                     continue
-                g = rules[i](grad) if rules is vjp else rules[i]
+                g = rules[i](grad) if rules is vjp and rules[i] else rules[i]
                 data = x.data
                 if getattr(g, "shape", None) != data.shape or g.dtype is not data.dtype:
                     g = _fit(g, data, node._op)
@@ -150,6 +154,15 @@ class Tensor:
 
     def __dlpack_device__(self):
         return self.data.__dlpack_device__()
+
+    def __reduce__(self):
+        """Copies and pickles are leaves of their own, without the gradient."""
+        if self._vjp is not None:
+            raise TypeError("only a leaf can be copied or pickled, this tensor is an op's result: use tensor.detach()")
+        return Tensor, (self.data, self.requires_grad, None, self.device)
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec else str(self)
 
     def __repr__(self):
         text = str(self.data) if self.ndim == 0 else np.array2string(self.numpy(), separator=", ", prefix="Tensor(")
@@ -203,6 +216,8 @@ def _numbers(data, dtype=None, copy=None):
             raise ValueError(f"expected numbers in rows of equal length, got a ragged {type(data).__name__}") from error
     if data.dtype.kind not in "biuf" or data.dtype.itemsize > 8:
         raise TypeError(f"a tensor holds bool, integers, float16, float32 or float64, got {data.dtype}")
+    if type(data) is not np.ndarray and isinstance(data, np.ma.MaskedArray):
+        raise TypeError("a tensor has no masked elements, got a MaskedArray: pass its filled() data and a mask")
     dtype = np.dtype(dtype or data.dtype).newbyteorder("=")
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise TypeError(f"dtype must be bool, an integer type, float16, float32 or float64, got {dtype}")
@@ -246,7 +261,8 @@ class no_grad:
         _recording.reset(self._tokens.pop())
 
     def __call__(self, function):
-        if inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function):
+        pauses = (inspect.isgeneratorfunction, inspect.isasyncgenfunction, inspect.iscoroutinefunction)
+        if any(check(function) for check in pauses):
             raise TypeError(
                 f"no_grad cannot decorate the generator {function.__name__}, which would leave it on in the caller "
                 "between two items: write `with no_grad():` inside it, around code that does not yield"
@@ -274,8 +290,8 @@ def op(forward) -> Op:
     forward takes its differentiable inputs by position and its settings by keyword and returns (output, vjp). The vjp
     is a function of the output's gradient that returns one gradient for each input, or a tuple of such functions,
     one for each input, of which only those that are needed are called. The engine undoes broadcasting, converts
-    dtypes and adds up. An input may be a Tensor, an array (not copied), a number, a list or None. Inputs may also be
-    given by name, and settings by position after the inputs: softmax(x, -1).
+    dtypes and adds up. An input may be a Tensor, an array (not copied), a number or a list. Inputs may also be given
+    by name, and settings by position after the inputs: softmax(x, -1). None is an input only where the default is.
 
     op.forward is the function on arrays; `@op.cuda` registers its raw kernel, taken on 'cuda' and 'emulated'.
     """
@@ -284,6 +300,7 @@ def op(forward) -> Op:
     input_names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     setting_names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     arity = None if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(input_names)
+    takes_none = any(p.default is None and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
     kernel = None
 
     @wraps(forward)
@@ -309,12 +326,18 @@ def op(forward) -> Op:
                         f"{name} needs all tensors on one device, got {device!r} and {x.device!r}: move one with .to()"
                     )
             else:
-                arrays.append(x if type(x) is float or type(x) is int else _constant(x, name))
+                arrays.append(x if type(x) is float or type(x) is int else _constant(x, name, takes_none))
                 kept.append(None)
         if device is None:
             device = "cuda" if any(is_cupy(x) for x in arrays) else "cpu"
+            if not any(is_array(x) for x in arrays):
+                arrays = [x if x is None else np.asarray(x) for x in arrays]
         run = forward if kernel is None or device == "cpu" else kernel
-        output, vjp = run(*arrays, **settings) if settings else run(*arrays)
+        result = run(*arrays, **settings) if settings else run(*arrays)
+        try:
+            output, vjp = result
+        except (TypeError, ValueError):
+            raise TypeError(f"the op {name} must return a pair (output, vjp), got {_describe(result)}") from None
         if type(output) is not np.ndarray and not is_cupy(output):
             output = np.asarray(output)
         if not needs_grad or not _recording.get():
@@ -334,6 +357,8 @@ def op(forward) -> Op:
 def _bind(name, input_names, setting_names, inputs, settings):
     """The inputs alone and in order, as called with some of them by name or with settings by position."""
     arity = len(input_names)
+    if len(inputs) > arity + len(setting_names):
+        raise TypeError(f"{name} takes {', '.join(input_names + setting_names)}, got {len(inputs)} arguments")
     for setting, value in zip(setting_names, inputs[arity:], strict=False):
         if setting in settings:
             raise TypeError(f"{name} got {setting} twice")
@@ -344,19 +369,21 @@ def _bind(name, input_names, setting_names, inputs, settings):
     return inputs
 
 
-def _constant(x, name):
+def _constant(x, name, takes_none):
     """An input without a gradient, as ops take it. NumPy scalars become Python's, which never widen a float32."""
-    if (is_array(x) and x.dtype.kind in "biuf") or x is None or type(x) is bool:
+    if (type(x) is np.ndarray and x.dtype in _FLOATS) or type(x) is bool or (x is None and takes_none):
         return x
-    if isinstance(x, np.generic) and x.dtype.kind in "biuf":
+    if isinstance(x, np.generic) and x.dtype.kind in "biuf" and x.dtype.itemsize <= 8:
         return x.item()
-    if isinstance(x, list | tuple):
+    if is_array(x) or isinstance(x, list | tuple):
         return _numbers(x)
     raise TypeError(f"{name} works on tensors, arrays and numbers, got {_describe(x)}")
 
 
 def _describe(x):
-    return f"an array of dtype {x.dtype}" if is_array(x) else type(x).__name__
+    if is_array(x):
+        return f"an array of shape {x.shape}"
+    return f"{type(x).__name__} of {len(x)}" if isinstance(x, tuple | list) else type(x).__name__
 
 
 def _upstream(tensor, grad):
@@ -379,6 +406,8 @@ def _upstream(tensor, grad):
 
 def _fit(grad, data, op_name):
     """grad summed over the axes along which data was broadcast, as data's dtype."""
+    if grad is None:
+        raise ValueError(f"the vjp of {op_name} gave None for an input of shape {data.shape} that requires a gradient")
     xp = namespace(data)
     grad = xp.asarray(grad)
     lead = grad.ndim - data.ndim

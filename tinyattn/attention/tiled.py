@@ -24,7 +24,7 @@ PANELS = 8  # parts of the work in backward, where there are keys and heads enou
 
 @op
 def tiled_attention(
-    query, key, value, bias, *,
+    query, key, value, bias=None, *,
     attn_mask=None, is_causal=False, window=(None, None), offset=0, factor, dropout_p=0.0, seed=0, workers=None,
 ):  # fmt: skip
     """softmax(query key^T * factor + bias, masked) value: (..., L, E), (..., S, E), (..., S, Ev) -> (..., L, Ev).
