@@ -152,7 +152,9 @@ def row_mask_shared(rng):
 
 def row_mask_padding(rng):
     B, H, L, S = sizes(rng, 4, 3, 9)
-    return Call(2 * rng.normal(size=(B, H, L, S)), mask=(np.arange(S) < rng.permutation(S)[:B, None] + 1)[:, None, None])
+    return Call(
+        2 * rng.normal(size=(B, H, L, S)), mask=(np.arange(S) < rng.permutation(S)[:B, None] + 1)[:, None, None]
+    )
 
 
 def row_mask_keys(rng):
@@ -218,12 +220,10 @@ def sum_float32(rng):
 # attention -------------------------------------------------------------------------------------------------------------
 
 
-def inputs(rng, *batch, L=None, S=None, spread=1.0):
-    ell, s, E, Ev = sizes(rng, 4, 3, 11)
-    L, S = L or ell, S or s
-    shapes = ((*batch, L, E), (*batch, S, E), (*batch, S, Ev))
-    query, key, value = (rng.normal(size=shape) for shape in shapes)
-    return spread * query, key, value
+def inputs(rng, *batch, L=None, S=None):
+    free = [size for size in sizes(rng, 8, 3, 11) if size not in (L, S)]
+    L, S, E, Ev = L or free[0], S or free[1], free[2], free[3]
+    return [rng.normal(size=(*batch, *shape)) for shape in ((L, E), (S, E), (S, Ev))]
 
 
 def attend_small(rng):
@@ -244,7 +244,9 @@ def attend_square(rng):
 
 
 def attend_large(rng):
-    return Call(*inputs(rng, spread=2000.0))
+    query, key, value = inputs(rng)
+    query[:, 0], key[:, 0] = 1000 * np.sqrt(query.shape[-1]), 1  # every scaled score is 1000 and a little
+    return Call(query, key, value)
 
 
 def attend_mask(rng):
