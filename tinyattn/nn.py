@@ -5,6 +5,7 @@ Parameters are Tensors with requires_grad, float32, drawn from the `rng` (seed o
 
 import math
 import os
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from tinyattn.tensor import Tensor, as_tensor, no_grad, op
 
 
 @op
-def linear(x, weight, bias):  # (..., In), (Out, In), (Out,) or None -> (..., Out)
+def linear(x, weight, bias=None):  # (..., In), (Out, In), (Out,) or None -> (..., Out)
     """x weight^T + bias: one matrix product, however many leading axes there are."""
     if x.shape[-1:] != weight.shape[-1:]:
         raise ValueError(f"linear needs x (..., In) and weight (Out, In), got {x.shape} and {weight.shape}")
@@ -228,13 +229,12 @@ def save(path, state):
 
 def load(path):
     """{name: array} from an .npz file; never unpickles. ValueError if it is not such a file."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, AttributeError, TypeError, EOFError, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-            raise
-        raise ValueError(f"{path} is not an .npz file of plain arrays") from None
+    with Path(path).open("rb") as file:  # ours to close: np.load leaves a broken archive open
+        try:
+            with np.load(file, allow_pickle=False) as arrays:
+                return {name: arrays[name] for name in arrays.files}
+        except (ValueError, AttributeError, TypeError, EOFError, OSError, zipfile.BadZipFile):
+            raise ValueError(f"{path} is not an .npz file of plain arrays") from None
 
 
 def _parameter(array, dtype=np.float32):
