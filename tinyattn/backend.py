@@ -38,10 +38,13 @@ def import_cupy():
             f"device 'cuda' needs CuPy, which does not import here ({type(error).__name__}): "
             "pip install 'tinyattn[gpu]' (CUDA 13) or 'tinyattn[gpu12]' (CUDA 12), or use device='emulated'"
         ) from None
-    if not cupy.cuda.is_available():
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:
         raise RuntimeError(
-            "device 'cuda' needs an NVIDIA GPU with its driver and CuPy finds none: use device='cpu' or 'emulated'"
-        )
+            f"device 'cuda' needs an NVIDIA GPU with its driver, and CuPy finds none ({error}): "
+            "use device='cpu' or 'emulated'"
+        ) from None
     return cupy
 
 

@@ -162,15 +162,23 @@ def heatmap(ax, matrix, values="{:.2f}", low=None, high=None, rows=None, columns
     ax.set_yticks(range(matrix.shape[0]), range(matrix.shape[0]) if rows is None else rows)
 
 
+def window_system():
+    """The backend that matplotlib picks for windows here, and whether it can open any."""
+    from matplotlib import pyplot  # here alone: it picks the backend
+
+    backend = pyplot.get_backend()
+    return backend, backend.lower() not in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+
+
 def show(path):
     """Opens a saved figure in a window and waits until it is closed; without a display it says where the file is."""
-    from matplotlib import pyplot  # here alone: it picks a window system
+    from matplotlib import pyplot
 
     try:
         picture = pyplot.imread(path)
         window = pyplot.figure(path.stem, figsize=(picture.shape[1] / 100, picture.shape[0] / 100), dpi=100)
         window.figimage(picture)
-        can_open = pyplot.get_backend().lower() not in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+        _, can_open = window_system()
         if can_open:
             pyplot.show(block=True)
         pyplot.close(window)
