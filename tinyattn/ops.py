@@ -42,7 +42,8 @@ def multiply(a, b):
 
 @op
 def divide(a, b):
-    return a / b, (lambda grad: grad / b, lambda grad: -grad * a / (b * b))
+    ratio = a / b
+    return ratio, (lambda grad: grad / b, lambda grad: -grad * (ratio / b))  # b * b would overflow in float16 from 256
 
 
 @op
@@ -52,7 +53,7 @@ def negative(a):
 
 @op
 def power(base, exponent):
-    """base ** exponent. At base 0, d/d(exponent) is 0; at exponent 0, d/d(base) is 0."""
+    """base ** exponent. Where exponent is 0, d/d(base) is 0; where 0 ** exponent is finite, d/d(exponent) is 0."""
     xp = namespace(base, exponent)
     result = base**exponent
 
@@ -61,7 +62,7 @@ def power(base, exponent):
         return grad * exponent * base ** (safe - 1)
 
     def d_exponent(grad):
-        return grad * result * xp.log(xp.where(base == 0, 1, base))
+        return grad * result * xp.log(xp.where((base == 0) & (exponent >= 0), 1, base))
 
     return result, (d_base, d_exponent)
 
@@ -160,27 +161,43 @@ def astype(x, dtype):
 # --- reductions: axis is None (all), an int or a tuple ---------------------------------------------------------------
 
 
+def axis_of(x, axis, name):
+    """axis counted from 0, or an error that names the shape."""
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise TypeError(f"{name} needs an axis that is an integer, got {axis!r}")
+    if not -x.ndim <= operator.index(axis) < x.ndim:
+        raise ValueError(f"{name} along axis {axis} needs a tensor that has this axis, got shape {x.shape}")
+    return operator.index(axis) % x.ndim
+
+
+def axes_of(x, axis, name):
+    """None (all axes), an integer or several, as a tuple of axes counted from 0."""
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    return tuple(axis_of(x, a, name) for a in axes)
+
+
 @op
 def sum(x, *, axis=None, keepdims=False):
     xp = namespace(x)
-    total = xp.sum(widen(x), axis=axis, keepdims=keepdims)
+    axes = axes_of(x, axis, "sum")
+    total = xp.sum(widen(x), axis=axes, keepdims=keepdims)
     if x.dtype == np.float16:
         total = total.astype(np.float16)
-    return total, lambda grad: (xp.broadcast_to(_keep(grad, x, axis), x.shape),)
+    return total, lambda grad: (xp.broadcast_to(_keep(grad, x, axes), x.shape),)
 
 
-def _keep(reduced, x, axis):
+def _keep(reduced, x, axes):
     """A reduction's result with the reduced axes back as axes of length 1."""
-    axes = range(x.ndim) if axis is None else [a % x.ndim for a in ((axis,) if isinstance(axis, int) else axis)]
     return reduced.reshape([1 if a in axes else n for a, n in enumerate(x.shape)])
 
 
 @op
 def mean(x, *, axis=None, keepdims=False):
     xp = namespace(x)
-    average = xp.mean(_real(x), axis=axis, keepdims=keepdims)
+    axes = axes_of(x, axis, "mean")
+    average = xp.mean(_real(x), axis=axes, keepdims=keepdims)
     count = x.size // average.size if average.size else 1
-    return average.astype(real_dtype(x)), lambda grad: (xp.broadcast_to(_keep(grad, x, axis) / count, x.shape),)
+    return average.astype(real_dtype(x)), lambda grad: (xp.broadcast_to(_keep(grad, x, axes) / count, x.shape),)
 
 
 def var(x, axis=None, correction=0, keepdims=False):
@@ -190,34 +207,44 @@ def var(x, axis=None, correction=0, keepdims=False):
     centred = wide - mean(wide, axis=axis, keepdims=True)
     spread = mean(centred * centred, axis=axis, keepdims=keepdims)
     count = x.size // spread.size if spread.size else 1
-    return (
-        astype(spread * (count / (count - correction)), real_dtype(x)) if correction else astype(spread, real_dtype(x))
-    )
+    if correction:
+        if count <= correction:
+            raise ValueError(f"var with correction={correction} needs more elements, got {count} in shape {x.shape}")
+        spread = spread * (count / (count - correction))
+    return astype(spread, real_dtype(x))
 
 
 @op
 def max(x, *, axis=None, keepdims=False):
     """The largest element; tied ones share the gradient equally."""
-    return _extreme_along(x, namespace(x).max(x, axis=axis, keepdims=True), axis, keepdims)
+    return _extreme_along(x, "max", axis, keepdims)
 
 
 @op
 def min(x, *, axis=None, keepdims=False):
     """The smallest element; tied ones share the gradient equally."""
-    return _extreme_along(x, namespace(x).min(x, axis=axis, keepdims=True), axis, keepdims)
+    return _extreme_along(x, "min", axis, keepdims)
 
 
-def _extreme_along(x, found, axis, keepdims):
+def _extreme_along(x, name, axis, keepdims):
+    xp = namespace(x)
+    axes = axes_of(x, axis, name)
+    if math.prod(x.shape[a] for a in axes) == 0:
+        raise ValueError(f"{name} needs at least one element along axis {axis}, got shape {x.shape}")
+    found = getattr(xp, name)(x, axis=axes, keepdims=True)
+
     def vjp(grad):
         hit = x == found
-        return (_keep(grad, x, axis) * (hit / hit.sum(axis=axis, keepdims=True)),)
+        tied = xp.maximum(hit.sum(axis=axes, keepdims=True), 1)  # none where found is NaN
+        return (_keep(grad, x, axes) * (hit / tied),)
 
-    return (found if keepdims else found.squeeze(axis)), vjp
+    return (found if keepdims else found.squeeze(axes)), vjp
 
 
 def argmax(x, axis=None):
     """Index of the largest element: integers, without a gradient."""
     data = as_tensor(x).data
+    axis = None if axis is None else axis_of(data, axis, "argmax")
     return as_tensor(namespace(data).asarray(data.argmax(axis=axis)))
 
 
@@ -232,8 +259,9 @@ def stable_peak(x, axis):
 
 @op
 def logsumexp(x, *, axis=-1, keepdims=False):
-    """log(sum(exp(x))). All -inf, or nothing to sum: -inf, with gradient 0."""
+    """log(sum(exp(x))) along one axis. All -inf, or nothing to sum: -inf, with gradient 0. +inf anywhere gives NaN."""
     xp = namespace(x)
+    axis = axis_of(x, axis, "logsumexp")
     wide = _real(x)
     peak = stable_peak(wide, axis)
     with np.errstate(divide="ignore", invalid="ignore"):  # log 0 is the -inf that is promised; +inf gives NaN
@@ -242,7 +270,7 @@ def logsumexp(x, *, axis=-1, keepdims=False):
         result = xp.log(total) + peak
 
     def vjp(grad):
-        return (_keep(grad, x, axis) * (powers / xp.where(total == 0, 1, total)),)
+        return (_keep(grad, x, (axis,)) * (powers / xp.where(total == 0, 1, total)),)
 
     return (result if keepdims else result.squeeze(axis)).astype(real_dtype(x)), vjp
 
@@ -251,6 +279,7 @@ def logsumexp(x, *, axis=-1, keepdims=False):
 def log_softmax(x, *, axis=-1):
     """log of softmax, finite where softmax itself underflows; -inf where x is -inf."""
     xp = namespace(x)
+    axis = axis_of(x, axis, "log_softmax")
     wide = _real(x)
     peak = stable_peak(wide, axis)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -372,6 +401,7 @@ def broadcast_to(x, *, shape):
 @op
 def _concat(*parts, axis):
     xp = namespace(*parts)
+    axis = axis_of(parts[0], axis, "concat")
     ends = np.cumsum([part.shape[axis] for part in parts])[:-1]
     return xp.concatenate(parts, axis=axis), lambda grad: xp.split(grad, [int(end) for end in ends], axis=axis)
 
@@ -436,7 +466,7 @@ def take(x, indices, axis=0):
     if data.dtype.kind not in "iu":
         raise TypeError(f"take needs integer indices, got dtype {data.dtype}")
     x = as_tensor(x)
-    return x[(slice(None),) * (axis % x.ndim) + (data,)]
+    return x[(slice(None),) * axis_of(x, axis, "take") + (data,)]
 
 
 # --- derived ---------------------------------------------------------------------------------------------------------

@@ -21,14 +21,14 @@ def dropout(weights, *, p, seed):  # (..., L, S) -> (..., L, S)
 
 def dropout_probability(p):
     """p as a float within [0, 1], or ValueError."""
-    if not isinstance(p, int | float | np.number) or not 0 <= p <= 1:  # NaN fails too
+    if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 <= p <= 1:  # NaN fails too
         raise ValueError(f"dropout_p must be a probability from 0 to 1, got {p!r}")
     return float(p)
 
 
 def keep_mask(shape, p, seed):
     """Boolean (..., L, S): True where a weight is kept."""
-    *batch, queries, keys = shape
+    *batch, queries, keys = (1,) * (2 - len(shape)) + tuple(shape)
     tables = [keep_block(slice(queries), slice(keys), p, seed, table) for table in range(math.prod(batch))]
     return np.array(tables, bool).reshape(shape)
 

@@ -1,5 +1,7 @@
 """Step 1: how well each query matches each key."""
 
+import numpy as np
+
 from tinyattn.ops import batch_of, matrix_product, selective_product
 from tinyattn.tensor import op
 
@@ -22,8 +24,9 @@ def scores(query, key):  # (..., L, E), (..., S, E) -> (..., L, S)
 
 
 def _check(query, key):
-    if query.ndim < 2 or key.ndim < 2:
-        raise ValueError(f"scores needs query (..., L, E) and key (..., S, E), got {query.shape} and {key.shape}")
+    if np.ndim(query) < 2 or np.ndim(key) < 2:
+        shapes = f"{np.shape(query)} and {np.shape(key)}"
+        raise ValueError(f"scores needs query (..., L, E) and key (..., S, E), got {shapes}")
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"scores needs query and key of one width E, got {query.shape} and {key.shape}")
     if query.shape[-1] == 0:

@@ -1,5 +1,7 @@
 """Step 4: each query's output is the average of the values under its weights."""
 
+import numpy as np
+
 from tinyattn.ops import batch_of, matrix_product
 from tinyattn.tensor import op
 
@@ -19,10 +21,9 @@ def weighted_sum(weights, value):  # (..., L, S), (..., S, Ev) -> (..., L, Ev)
 
 
 def _check(weights, value):
-    if weights.ndim < 2 or value.ndim < 2:
-        raise ValueError(
-            f"weighted_sum needs weights (..., L, S) and value (..., S, Ev), got {weights.shape} and {value.shape}"
-        )
+    if np.ndim(weights) < 2 or np.ndim(value) < 2:
+        shapes = f"{np.shape(weights)} and {np.shape(value)}"
+        raise ValueError(f"weighted_sum needs weights (..., L, S) and value (..., S, Ev), got {shapes}")
     if weights.shape[-1] != value.shape[-2]:
         raise ValueError(
             f"weighted_sum needs one weight for each value, got weights {weights.shape} and value {value.shape}"
