@@ -97,7 +97,7 @@ MEMORY_CASES = [
     {"is_causal": True},
     {"window": (3, 5)},
     {"is_causal": True, "window": (9, None)},
-    {"attn_mask": np.ones((240, 270), bool)},
+    {"attn_mask": np.ones((400, 450), bool)},
     {"enable_gqa": True},
 ]
 
@@ -105,12 +105,12 @@ MEMORY_CASES = [
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("settings", MEMORY_CASES, ids=lambda settings: "+".join(settings) or "plain")
 def test_peak_memory_is_what_numpy_asks_for(settings, dtype):
-    """Within 3 %: what is left out is one number per row, Python's own objects and the copies kept in `.grad`."""
+    """Within 2 %: what is left out is one number per row, Python's own objects and the copies kept in `.grad`."""
     rng = np.random.default_rng(0)
-    heads = 2 if "enable_gqa" in settings else 6
-    shapes = (6, 240, 24), (heads, 270, 24), (heads, 270, 40)
+    query_heads, heads = (6, 2) if "enable_gqa" in settings else (1, 1)
+    shapes = (query_heads, 400, 24), (heads, 450, 24), (heads, 450, 40)
     query, key, value = (ta.Tensor(rng.normal(size=s), dtype=dtype, requires_grad=True) for s in shapes)
-    upstream = rng.normal(size=(6, 240, 40)).astype(dtype)
+    upstream = rng.normal(size=(query_heads, 400, 40)).astype(dtype)
     tracemalloc.start()
     try:
         steps = ta.attention_steps(query, key, value, **settings)
@@ -122,8 +122,21 @@ def test_peak_memory_is_what_numpy_asks_for(settings, dtype):
         tracemalloc.stop()
     counts = {**settings, **({"attn_mask": settings["attn_mask"].shape} if "attn_mask" in settings else {})}
     ledger = attention_costs(*shapes, dtype=dtype, **counts)
-    assert forward == pytest.approx(ledger.forward_peak, rel=0.03)
-    assert backward == pytest.approx(ledger.peak, rel=0.03)
+    assert forward == pytest.approx(ledger.forward_peak, rel=0.02)
+    assert backward == pytest.approx(ledger.peak, rel=0.02)
+
+
+def test_building_a_window_takes_more_than_the_mask():
+    L, S = 400, 450
+    scaled = np.random.default_rng(0).normal(size=(L, S)).astype(np.float32)
+    tracemalloc.start()
+    try:
+        ta.mask(scaled, ta.window_mask(L, S, 3, 5))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    _, scale, mask, *_ = attention_costs((L, 24), (S, 24), (S, 40), window=(3, 5)).forward
+    assert peak == pytest.approx(mask.live - scale.live, rel=0.02)
 
 
 @pytest.mark.parametrize(("L", "S"), [(5, 5), (3, 8), (8, 3), (1, 6), (0, 4), (4, 0)])
