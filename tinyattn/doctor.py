@@ -19,31 +19,33 @@ PIP = f"{sys.executable} -m pip install"
 
 
 class Finding(NamedTuple):
-    """What was found of one thing; `missing` says what it would enable and what brings it, '' where all is well."""
+    """What was found of one thing. Where it is missing: what it would enable, and the one command that brings it."""
 
     name: str
     found: str
-    missing: str = ""
+    enables: str = ""
+    command: str = ""
     needed: bool = False
 
 
 def examine():
     """Prints the findings; returns 1 where something is missing that the lessons on the CPU need, else 0."""
-    findings = [_python(), _numpy(), _matplotlib(), _rich(), _tests(), _compiler(), _gpu()]
+    findings = [_python(), _arrays(), _figures(), _terminal(), _tests(), _compiler(), _gpu()]
     for finding in findings:
-        print(f"{'missing' if finding.missing else 'ok':9}{finding.name:10}{finding.found}")
-        if finding.missing:
-            print(f"{'':19}{finding.missing}")
-    return int(any(finding.needed and finding.missing for finding in findings))
+        print(f"{'missing' if finding.command else 'ok':9}{finding.name:10}{finding.found}")
+        if finding.command:
+            print(f"{'':19}would enable {finding.enables}:\n{'':19}{finding.command}")
+    return int(any(finding.needed and finding.command for finding in findings))
 
 
 def _python():
+    where = f"{platform.system()} {platform.machine()}, {sys.executable}"
     return Finding(
-        "Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}, {sys.executable}"
+        "Python", f"{platform.python_version()} on {where}, {_installed('tinyattn') or 'no tinyattn'} installed"
     )
 
 
-def _numpy():
+def _arrays():
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads, _ = blas_threads()
@@ -52,49 +54,47 @@ def _numpy():
     )
 
 
-def _matplotlib():
+def _figures():
     if (found := _installed("matplotlib")) is None:
-        return Finding("figures", "no matplotlib", f"would draw the lessons' figures: {PIP} matplotlib", needed=True)
+        return Finding("figures", "no matplotlib", "the lessons' figures", f"{PIP} matplotlib", needed=True)
     from tinyattn import plot
 
     backend, has_windows = plot.window_system()
     return Finding("figures", f"{found}, backend {backend} ({'' if has_windows else 'no '}windows for lessons --show)")
 
 
-def _rich():
+def _terminal():
     if found := _installed("rich"):
         return Finding("terminal", found)
-    return Finding("terminal", "no rich", f"would run and step through the lessons: {PIP} rich", needed=True)
+    return Finding("terminal", "no rich", "the command tinyattn lessons", f"{PIP} rich", needed=True)
 
 
 def _tests():
     absent = " ".join(name for name in ("pytest", "hypothesis") if not _version(name))
-    found = _installed("pytest", "hypothesis") or "none"
-    return Finding("tests", found, absent and f"would run the tests and grade assignments: {PIP} {absent}")
+    found = _installed("pytest", "hypothesis") or "no pytest"
+    return Finding("tests", found, "the tests, and grading by pytest", absent and f"{PIP} {absent}")
 
 
 def _compiler():
     there, reason = emulator.available()
     if there:
         return Finding("compiler", reason)
-    brings = "apt-get install g++" if sys.platform == "linux" else "use Linux (on Windows: wsl --install)"
-    return Finding("compiler", "none", f"would run the CUDA kernels on the CPU (--device emulated): {brings}")
+    command = "apt-get install g++" if sys.platform == "linux" else "wsl --install"
+    return Finding("compiler", "none for Linux", "the CUDA kernels on the CPU (--device emulated)", command)
 
 
 def _gpu():
-    enables = "would run everything on the GPU (--device cuda):"
+    enables = "all of it on an NVIDIA GPU (--device cuda)"
     cupy = next(filter(None, map(_installed, ("cupy-cuda13x", "cupy-cuda12x", "cupy"))), None)
     driver = _driver()
-    if cupy is None and driver is None:
-        return Finding("GPU", "no NVIDIA driver, no CuPy", f"{enables} a machine with both, {PIP} cupy-cuda13x")
     if cupy is None:
-        wanted = "cupy-cuda13x" if driver >= 13 else "cupy-cuda12x"
-        return Finding("GPU", f"a driver for CUDA {driver}, no CuPy", f"{enables} {PIP} {wanted}")
+        found = f"no CuPy, {'no NVIDIA driver' if driver is None else f'a driver for CUDA {driver}'}"
+        return Finding("GPU", found, enables, f"{PIP} cupy-cuda{12 if driver == 12 else 13}x")
     try:
         device = import_cupy().cuda.Device()
         name = import_cupy().cuda.runtime.getDeviceProperties(device.id)["name"].decode()
     except Exception as error:  # CuPy without a working driver raises errors of many kinds
-        return Finding("GPU", f"{cupy}, but {error}", f"{enables} apt-get install nvidia-driver")
+        return Finding("GPU", f"{cupy}, but {error}", enables, "apt-get install nvidia-driver")
     return Finding("GPU", f"{name}, compute capability {device.compute_capability}, {cupy}")
 
 

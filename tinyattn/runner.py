@@ -25,6 +25,7 @@ from tinyattn import lesson
 from tinyattn.library import Script
 
 VERDICT = re.compile(rf"^({lesson.CONFIRMED}|{lesson.NOT_CONFIRMED}): (.*)$", re.MULTILINE)
+STYLES = {lesson.CONFIRMED: "green", lesson.NOT_CONFIRMED: "yellow", "failed": "red"}
 LAST_LINES = 15  # of a failed lesson that are shown
 
 
@@ -119,12 +120,12 @@ def _print_table(console, outcomes):
     table.add_column("verdict")
     table.add_column("claim (evidence)", overflow="fold")
     for outcome in outcomes:
-        rows = [(verdict, Text(claim)) for verdict, claim in outcome.verdicts]
+        rows = [*outcome.verdicts]
         if outcome.code:
-            last = (outcome.printed.splitlines() or [""])[-1]
-            rows.append(("failed", Text(last)))
-        for i, row in enumerate(rows or [("none", Text(""))]):
-            table.add_row("" if i else f"{outcome.script.number:02d}", *row, end_section=i == len(rows) - 1)
+            rows.append(("failed", (outcome.printed.splitlines() or [""])[-1]))
+        for i, (verdict, claim) in enumerate(rows):
+            number = "" if i else f"{outcome.script.number:02d}"
+            table.add_row(number, Text(verdict, STYLES[verdict]), Text(claim), end_section=i == len(rows) - 1)
     console.print(table)
 
 
@@ -158,10 +159,11 @@ def step_lesson(script, arguments):
             if printed[at] is None:
                 console.print(f"Cell {at + 1} failed: the lesson stops here.")
                 return 1
-        answer = _key(last=at + 1 == len(cells))
+        answer = _key()
         if answer == "q":
             return None
         at = max(at - 1, 0) if answer == "b" else at + 1
+    console.print(f"End of lesson {script.number:02d}.")
     return 0
 
 
@@ -191,11 +193,11 @@ class _Both(io.StringIO):
         return super().write(text)
 
 
-def _key(last):
+def _key():
     """'' for Enter, 'b' or 'q': what the reader wants next. No more input means q."""
     while True:
         try:
-            answer = input(f"[Enter {'ends' if last else 'next'} · b back · q quit] ").strip().lower()
+            answer = input("[Enter next · b back · q quit] ").strip().lower()
         except EOFError:
             print()
             return "q"
