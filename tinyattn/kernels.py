@@ -1,10 +1,10 @@
-"""Raw CUDA kernels: read a .cu file, check every argument, launch, on the GPU through CuPy or on the CPU through the emulator.
+"""Raw CUDA kernels: read a .cu file, check every argument, launch: on the GPU through CuPy, or on the emulator.
 
     softmax = load("softmax.cu", device="emulated").get_function("softmax")
     softmax((rows,), (32,), (x, y, np.int32(n)))                 # grid, block, arguments: as with cupy.RawKernel
 
-CuPy hands a kernel whatever it is given: a float64 array to a float*, a strided array to a kernel that reads it packed, a
-Python float as eight bytes. Here each argument is first held against the kernel's own declaration.
+CuPy hands a kernel whatever it is given: a float64 array to a float*, a strided array to a kernel that reads it packed,
+a Python float as eight bytes. Here each argument is first held against the kernel's own declaration.
 """
 
 import functools
@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from .backend import import_cupy, is_array, is_cupy
+from tinyattn.backend import import_cupy, is_array, is_cupy
 
 OPTIONS = ("-std=c++17",)  # CuPy adds the architecture and -ftz=true
 MOST_SHARED = 227 * 1024  # bytes of shared memory that a block can have on any GPU of today (Hopper, Blackwell)
 
 TYPES = {
-    "bool": "bool", "char": "int8", "signed char": "int8", "unsigned char": "uint8", "int8_t": "int8", "uint8_t": "uint8",
+    "bool": "bool", "char": "int8", "signed char": "int8", "unsigned char": "uint8",
+    "int8_t": "int8", "uint8_t": "uint8",
     "short": "int16", "unsigned short": "uint16", "int16_t": "int16", "uint16_t": "uint16",
     "half": "float16", "__half": "float16", "float": "float32", "double": "float64",
     "int": "int32", "unsigned": "uint32", "unsigned int": "uint32", "int32_t": "int32", "uint32_t": "uint32",
@@ -31,7 +32,13 @@ TYPES = {
 }  # fmt: skip
 VECTORS = {
     f"{name}{width}": (dtype, width)
-    for name, dtype in (("float", "float32"), ("int", "int32"), ("uint", "uint32"), ("double", "float64"), ("uchar", "uint8"))
+    for name, dtype in (
+        ("float", "float32"),
+        ("int", "int32"),
+        ("uint", "uint32"),
+        ("double", "float64"),
+        ("uchar", "uint8"),
+    )
     for width in (2, 4)
 }
 
@@ -79,7 +86,9 @@ def _type_of(words: str, aliases: dict[str, str]) -> tuple[np.dtype | None, int]
 def _parameter(text: str, aliases: dict[str, str]) -> Parameter:
     text = " ".join(text.split("=")[0].split())
     words = re.findall(r"\w+|\*", text)
-    plain = [w for w in words if w not in {"const", "volatile", "__restrict__", "__restrict", "__grid_constant__", "std"}]
+    plain = [
+        w for w in words if w not in {"const", "volatile", "__restrict__", "__restrict", "__grid_constant__", "std"}
+    ]
     pointer = plain.count("*") == 1
     *kind, name = [word for word in plain if word != "*"]
     dtype, align = _type_of(re.sub(r"^(signed|unsigned )?(\w+ )?int$", _drop_int, " ".join(kind)), aliases)
@@ -157,7 +166,9 @@ def _array(kernel: str, parameter: Parameter, value, on_gpu: bool):
         raise TypeError(f"{expected}, got {value.dtype}")
     if not parameter.const and not on_gpu and not value.flags.writeable:
         raise ValueError(f"{expected} that it writes, got a read-only one of shape {value.shape}")
-    if not parameter.const and any(stride == 0 and size > 1 for stride, size in zip(value.strides, value.shape, strict=True)):
+    if not parameter.const and any(
+        stride == 0 and size > 1 for stride, size in zip(value.strides, value.shape, strict=True)
+    ):
         raise ValueError(f"{expected} that it writes, got a broadcast one of shape {value.shape}")
     packed = value if value.flags.c_contiguous else value.copy(order="C")
     address = packed.data.ptr if on_gpu else packed.ctypes.data
@@ -175,7 +186,9 @@ def _check_arguments(signature: Signature, args: Sequence, on_gpu: bool) -> list
     for parameter, value in zip(parameters, args, strict=True):
         if parameter.dtype is None:
             raise TypeError(f"parameter `{parameter.declared}` of kernel {kernel} has a type that Python cannot pass")
-        packed.append(_array(kernel, parameter, value, on_gpu) if parameter.pointer else _scalar(kernel, parameter, value))
+        packed.append(
+            _array(kernel, parameter, value, on_gpu) if parameter.pointer else _scalar(kernel, parameter, value)
+        )
     return packed
 
 
@@ -210,7 +223,9 @@ class Kernel:
         threads = math.prod(block)
         most = min(1024, self.signature.most_threads or 1024)
         if threads > most:
-            raise ValueError(f"kernel {name} can have at most {most} threads in a block, got {block}, which is {threads}")
+            raise ValueError(
+                f"kernel {name} can have at most {most} threads in a block, got {block}, which is {threads}"
+            )
         if not 0 <= shared_mem <= MOST_SHARED:
             raise ValueError(f"shared_mem must lie between 0 and {MOST_SHARED} bytes, got {shared_mem}")
         packed = _check_arguments(self.signature, args, self.module.device == "cuda")
@@ -248,7 +263,7 @@ class EmulatedModule(Module):
     time_limit: float
 
     def run(self, signature: Signature, grid, block, args: Sequence, shared_mem: int) -> Any:
-        from . import emulator
+        from tinyattn import emulator
 
         program = emulator.build(self.source, tuple(signatures(self.source)), file=self.file, checked=self.checked)
         # A const array may be read-only in NumPy, and need not come back.
@@ -291,7 +306,7 @@ def _compiled(source: str, file: str):
     try:
         module.compile()
     except cupy.cuda.compiler.CompileException as error:
-        from .emulator import KernelError
+        from tinyattn.emulator import KernelError
 
         lines = [line for line in str(error).splitlines() if "error" in line]
         raise KernelError("compile error", file=file, detail=(lines or [str(error)])[0]) from None

@@ -3,6 +3,8 @@
 Axes: ... any leading axes (batch, heads), L queries, S keys, E key width, Ev value width.
 """
 
+import functools
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +13,8 @@ from tinyattn.attention.dropout import dropout, dropout_probability, seed_of
 from tinyattn.attention.masks import causal_mask, padding_mask, window_mask, window_sides
 from tinyattn.attention.step1_scores import scores
 from tinyattn.attention.step2_scale import scale, scale_factor
-from tinyattn.attention.step3_softmax import entropy, mask, softmax
+from tinyattn.attention.step3_softmax import check_mask, entropy, fused_softmax, mask, softmax
 from tinyattn.attention.step4_weighted_sum import weighted_sum
-from tinyattn.backend import to_device
 from tinyattn.ops import astype, broadcast_to, expand_dims, reshape
 from tinyattn.tensor import Tensor, as_tensor
 
@@ -55,10 +56,10 @@ def scaled_dot_product_attention(
     """
     if method not in ("auto", "steps", "tiled"):
         raise ValueError(f"method must be 'auto', 'steps' or 'tiled', got {method!r}")
-    return attention_steps(
-        query, key, value, attn_mask, dropout_p, is_causal,
-        scale=scale, enable_gqa=enable_gqa, window=window, align=align, rng=rng,
-    ).output  # fmt: skip
+    settings = {"scale": scale, "enable_gqa": enable_gqa, "window": window, "align": align, "rng": rng}
+    if any(getattr(x, "device", "cpu") != "cpu" for x in (query, key, value)):
+        return _fused_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
+    return attention_steps(query, key, value, attn_mask, dropout_p, is_causal, **settings).output
 
 
 def attention_steps(
@@ -74,6 +75,25 @@ def attention_steps(
     weights = astype(softmax(masked), np.result_type(query.dtype, key.dtype))
     output = weighted_sum(dropout(weights, p=dropout_p, seed=seed), value)
     return AttentionSteps(raw, scaled, masked, weights, output)
+
+
+def _fused_attention(query, key, value, attn_mask, dropout_p, is_causal, *, scale, enable_gqa, window, align, rng):
+    """The output of attention_steps with scale, mask and softmax in one kernel."""
+    query, key, value = _inputs(query, key, value, enable_gqa)
+    seed = seed_of(rng) if dropout_probability(dropout_p) else 0
+    raw = scores(query, key)
+    masks = requested_masks(raw, attn_mask, is_causal, window, align)
+    for m in masks:
+        check_mask(m, raw.shape)
+    keep = [m.data for m in masks if m.dtype == bool]
+    bias = next((m for m in masks if m.dtype != bool), None)
+    weights = fused_softmax(
+        raw,
+        bias,
+        keep=functools.reduce(operator.and_, keep) if keep else None,
+        factor=scale_factor(scale, query.shape[-1]),
+    )
+    return weighted_sum(dropout(astype(weights, np.result_type(query.dtype, key.dtype)), p=dropout_p, seed=seed), value)
 
 
 _scale = scale  # the step, which the argument of the same name hides
@@ -105,15 +125,19 @@ def _repeat_heads(x, query, name):
 
 def masked_scores(scaled, attn_mask=None, is_causal=False, window=None, align="upper-left"):
     """The scores after every mask that was asked for."""
+    for requested in requested_masks(scaled, attn_mask, is_causal, window, align):
+        scaled = mask(scaled, requested)
+    return scaled
+
+
+def requested_masks(scaled, attn_mask=None, is_causal=False, window=None, align="upper-left"):
+    """Every mask that was asked for, as tensors on the scores' device."""
     if not isinstance(is_causal, bool | np.bool_):
         raise TypeError(f"is_causal must be True or False, got {is_causal!r}")
     L, S = scaled.shape[-2:]
-    if attn_mask is not None:
-        given = attn_mask if isinstance(attn_mask, Tensor) else as_tensor(attn_mask, device=scaled.device)
-        scaled = mask(scaled, given)
-    built = [causal_mask(L, S, align)] if is_causal else []
+    masks = [] if attn_mask is None else [attn_mask]
+    if is_causal:
+        masks.append(causal_mask(L, S, align))
     if window is not None:
-        built.append(window_mask(L, S, *window_sides(window), align=align))
-    for keep in built:
-        scaled = mask(scaled, to_device(keep, scaled.device))
-    return scaled
+        masks.append(window_mask(L, S, *window_sides(window), align=align))
+    return [m if isinstance(m, Tensor) else as_tensor(m, device=scaled.device) for m in masks]

@@ -1,10 +1,14 @@
 """Step 3: mask, then rows to weights."""
 
+import functools
 import math
+from pathlib import Path
 
 import numpy as np
 
-from tinyattn.backend import namespace, widen
+from tinyattn import kernels
+from tinyattn.attention.step2_scale import scale
+from tinyattn.backend import is_cupy, namespace, widen
 from tinyattn.ops import logsumexp, real_dtype, same, stable_peak, where
 from tinyattn.tensor import as_tensor, op
 
@@ -59,6 +63,91 @@ def softmax(scores, *, axis=-1):  # (..., L, S) -> (..., L, S)
         return (w * (grad - xp.sum(grad * w, axis=axis, keepdims=True)),)
 
     return weights, vjp
+
+
+@op
+def fused_softmax(scores, bias=None, *, keep=None, factor=1.0):  # (..., L, S) -> (..., L, S)
+    """softmax(scores * factor + bias) where keep is True: steps 2 and 3 in one, and on the GPU in one launch.
+
+    bias is a floating mask or None, keep a boolean one or None; both broadcast to the scores' shape (..., L, S).
+    """
+    masked, _ = scale.forward(scores, factor=factor)
+    for attn_mask in (bias, keep):
+        if attn_mask is not None:
+            masked, _ = mask.forward(masked, attn_mask)
+    weights, softmax_vjp = softmax.forward(masked)
+
+    def vjp(grad):
+        (masked_grad,) = softmax_vjp(grad)  # 0 wherever keep is False, as the weights are
+        return masked_grad * factor, masked_grad if bias is not None else None
+
+    return weights.astype(real_dtype(scores), copy=False), vjp
+
+
+@fused_softmax.cuda
+def fused_softmax_cuda(scores, bias=None, *, keep=None, factor=1.0):
+    """One launch forward, one for each gradient backward; float32 and float16, everything else as on the CPU."""
+    wide_bias = bias is not None and bias.dtype == np.float64
+    if scores.dtype not in (np.float16, np.float32) or scores.size == 0 or scores.ndim == 0 or wide_bias:
+        return fused_softmax.forward(scores, bias, keep=keep, factor=factor)
+    xp = namespace(scores)
+    for attn_mask in (bias, keep):
+        if attn_mask is not None:
+            check_mask(attn_mask, scores.shape)
+    weights = xp.empty(scores.shape, scores.dtype)
+    masks = _rows_of_masks(keep, None if bias is None else widen(bias), scores.shape)
+    _launch("fused", 1, (scores, weights), (np.float32(factor), *masks))
+
+    def gradient(grad, factor):
+        scores_grad = xp.empty(scores.shape, scores.dtype)
+        grad = grad.astype(scores.dtype, copy=False)
+        _launch("gradient", 2, (weights, grad, scores_grad), (np.float32(factor),))
+        return scores_grad
+
+    return weights, (lambda grad: gradient(grad, factor), lambda grad: gradient(grad, 1.0))
+
+
+@softmax.cuda
+def softmax_cuda(scores, *, axis=-1):
+    check_axis(scores, axis)
+    if axis not in (-1, scores.ndim - 1):
+        return softmax.forward(scores, axis=axis)
+    weights, vjp = fused_softmax_cuda(scores, None)
+    return weights, vjp[:1] if isinstance(vjp, tuple) else lambda grad: vjp(grad)[:1]
+
+
+SHARED_BYTES = 96 * 1024  # of a row kept in shared memory: what every GPU since 2020 offers a block
+
+
+@functools.cache
+def _kernel(name, device):
+    return kernels.load(Path(__file__).with_suffix(".cu"), device).get_function(name)
+
+
+def _launch(kind, tables_kept, tables, settings):
+    """One of the kernels `fused` and `gradient`: by row length in registers, shared memory, or reading rows again."""
+    columns = tables[0].shape[-1]
+    rows = tables[0].size // columns
+    shared_mem = 4 * columns * tables_kept
+    place = "registers" if columns <= 1024 else "shared" if shared_mem <= SHARED_BYTES else "reread"
+    kernel = _kernel(f"{kind}_{place}_{tables[0].dtype}", "cuda" if is_cupy(tables[0]) else "emulated")
+    if place == "registers":
+        kernel((-(-rows // 4),), (32, 4), (*tables, rows, columns, *settings))
+    else:
+        threads = 256 if columns <= 4096 else 512 if columns <= 16384 else 1024
+        kernel((rows,), (threads,), (*tables, columns, *settings), shared_mem=shared_mem if place == "shared" else 0)
+
+
+def _rows_of_masks(keep, bias, shape):
+    """keep and bias as tables of whole rows, and for each row of the scores the number of its row in them."""
+    masks = [m for m in (keep, bias) if m is not None]
+    if not masks:
+        return None, None, None
+    xp = namespace(*masks)
+    lead = np.broadcast_shapes(*(m.shape[:-1] for m in masks))
+    keep, bias = (m if m is None else xp.broadcast_to(m, (*lead, shape[-1])) for m in (keep, bias))
+    numbers = xp.arange(math.prod(lead), dtype=np.int32).reshape(lead)
+    return keep, bias, xp.broadcast_to(numbers, shape[:-1])
 
 
 def check_axis(scores, axis):

@@ -1,14 +1,15 @@
 """Runs CUDA kernels on the CPU, unmodified, and finds their races, bad addresses and missing barriers.
 
-`build` compiles a .cu file together with the runtime in this folder into a small program; `launch` runs one kernel of it in
-a process of its own and brings the arrays back. Most callers want `tinyattn.kernels.load(..., device="emulated")`,
+`build` compiles a .cu file together with the runtime in this folder into a small program; `launch` runs one kernel of
+it in a process of its own and brings the arrays back. Most callers want `tinyattn.kernels.load(..., device="emulated")`,
 which does both and checks the arguments first.
 
 Out of reach here, and only a GPU can tell: time, streams, the last bits of fast intrinsics, the order of memory between
 blocks, tensor cores, inline PTX.
 """
 
-from .build import Program, Unavailable, available, build
-from .launch import Counts, KernelError, Traffic, launch
+from tinyattn.emulator.build import Program, available, build
+from tinyattn.emulator.errors import KernelError, Unavailable
+from tinyattn.emulator.launch import Counts, Traffic, launch
 
 __all__ = ["Counts", "KernelError", "Program", "Traffic", "Unavailable", "available", "build", "launch"]

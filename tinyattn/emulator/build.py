@@ -13,6 +13,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from tinyattn.emulator.errors import KernelError, Unavailable
+
 HERE = Path(__file__).parent
 RUNTIME = ("runtime.cpp", "checks.cpp")
 HEADERS = ("cuda.h", "runtime.h")
@@ -34,10 +36,6 @@ DYNAMIC_SHARED = re.compile(
 )
 
 
-class Unavailable(RuntimeError):
-    """The emulator cannot run on this machine; the message says what to install."""
-
-
 @dataclass(frozen=True)
 class Program:
     """A compiled .cu file: the executable, and where its `__shared__` arrays lie: (offset, bytes, name)."""
@@ -52,7 +50,9 @@ class Program:
 def compiler() -> str:
     """The C++ compiler to use: $CXX, g++, c++ or clang++, the first that is there."""
     if sys.platform != "linux":
-        raise Unavailable("The CUDA emulator runs on Linux only (on Windows: in WSL); everything else works without it.")
+        raise Unavailable(
+            "The CUDA emulator runs on Linux only (on Windows: in WSL); everything else works without it."
+        )
     candidates = [os.environ.get("CXX"), "g++", "c++", "clang++"]
     found = next((path for name in candidates if name and (path := shutil.which(name))), None)
     if found is None:
@@ -98,7 +98,7 @@ def _fingerprint() -> str:
     return "\n".join(parts)
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
 
 
@@ -116,9 +116,11 @@ def _objects(flags: tuple[str, ...]) -> list[str]:
         if not target.exists():
             with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
                 made = Path(folder) / "runtime.o"
-                result = _run([compiler(), *FLAGS, *flags, "-O2", "-c", str(HERE / source), "-o", str(made)])
+                result = run([compiler(), *FLAGS, *flags, "-O2", "-c", str(HERE / source), "-o", str(made)])
                 if result.returncode:
-                    raise Unavailable(f"{compiler()} cannot compile the emulator's {source}: {_first_error(result.stderr)}")
+                    raise Unavailable(
+                        f"{compiler()} cannot compile the emulator's {source}: {_first_error(result.stderr)}"
+                    )
                 _publish(made, target)
         objects.append(str(target))
     return objects
@@ -135,15 +137,23 @@ def rewrite(source: str) -> str:
 
 
 def _translation_unit(source: str, file: str, kernels: tuple[str, ...]) -> str:
-    entries = "".join(f'    {{"{name}", [](void** slots) {{ emulator::invoke({name}, slots); }}}},\n' for name in kernels)
-    table = f"extern const emulator::Entry emulator_kernels[];\nconst emulator::Entry emulator_kernels[] = {{\n{entries}    {{}}\n}};\n"
+    """The kernels, followed by the table through which the runtime finds them by name."""
     name = json.dumps(file, ensure_ascii=False)
-    return f'#line 1 {name}\n{rewrite(source)}\n#line 1 "emulator_kernels"\n{table}'
+    entries = "".join(f'{{"{k}", [](void** slots) {{ emulator::invoke({k}, slots); }}}}, ' for k in kernels)
+    return "\n".join(
+        (
+            f"#line 1 {name}",
+            rewrite(source),
+            '#line 1 "emulator_kernels"',
+            "extern const emulator::Entry emulator_kernels[];",
+            f"const emulator::Entry emulator_kernels[] = {{{entries} {{}}}};\n",
+        )
+    )
 
 
 def _shared_arrays(program: Path) -> list[tuple[int, int, str]]:
     """Every `__shared__` variable is thread-local storage here, so the symbol table knows its place, size and name."""
-    listing = _run(["readelf", "--syms", "--wide", "--demangle", str(program)]).stdout
+    listing = run(["readelf", "--syms", "--wide", "--demangle", str(program)]).stdout
     arrays = []
     for line in listing.splitlines():
         fields = line.split(None, 7)
@@ -154,7 +164,12 @@ def _shared_arrays(program: Path) -> list[tuple[int, int, str]]:
 
 
 def build(
-    source: str, kernels: tuple[str, ...], *, file: str = "kernel.cu", checked: bool = False, flags: tuple[str, ...] = ()
+    source: str,
+    kernels: tuple[str, ...],
+    *,
+    file: str = "kernel.cu",
+    checked: bool = False,
+    flags: tuple[str, ...] = (),
 ) -> Program:
     """Compiles the kernels of a .cu text into a program, or takes it from the cache.
 
@@ -171,11 +186,22 @@ def build(
             # Some line tables name the file that was compiled, not the one in #line: they had better be alike.
             text, made, made_layout = Path(folder) / file, Path(folder) / "program", Path(folder) / "program.json"
             text.write_text(unit, encoding="utf-8")
-            command = [compiler(), *mode, "-include", str(HERE / "cuda.h"), "-x", "c++", "-c", str(text), "-o", f"{made}.o"]
-            result = _run(command)
+            command = [
+                compiler(),
+                *mode,
+                "-include",
+                str(HERE / "cuda.h"),
+                "-x",
+                "c++",
+                "-c",
+                str(text),
+                "-o",
+                f"{made}.o",
+            ]
+            result = run(command)
             if result.returncode:
                 raise _compile_error(result.stderr, file)
-            result = _run([compiler(), "-no-pie", f"{made}.o", *_objects(flags), "-o", str(made)])
+            result = run([compiler(), "-no-pie", f"{made}.o", *_objects(flags), "-o", str(made)])
             if result.returncode:
                 raise _compile_error(result.stderr, file)
             made_layout.write_text(json.dumps(_shared_arrays(made)))
@@ -185,9 +211,9 @@ def build(
     return Program(target, file, checked, shared)
 
 
-def _compile_error(text: str, file: str) -> Exception:
-    from .launch import KernelError
-
+def _compile_error(text: str, file: str) -> KernelError:
     line = _first_error(text)
     found = re.match(re.escape(file) + r":(\d+):\d+:\s*(?:fatal )?error:\s*(.*)", line)
-    return KernelError("compile error", file=file, line=int(found[1]) if found else None, detail=found[2] if found else line)
+    return KernelError(
+        "compile error", file=file, line=int(found[1]) if found else None, detail=found[2] if found else line
+    )

@@ -1,4 +1,4 @@
-"""Runs one kernel launch in a process of its own: arrays go there in shared memory, faults and counts come back as text."""
+"""Runs one kernel launch in a process of its own: arrays go there in shared memory, faults and counts come back."""
 
 import mmap
 import os
@@ -11,31 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .build import Program, _run
+from tinyattn.emulator.build import Program, run
+from tinyattn.emulator.errors import KernelError
 
 PAGE = 4096
-BASE = 0x2000000000  # where the arrays lie in every launch: a fixed place, so that a fault's address is the same each time
-
-
-class KernelError(RuntimeError):
-    """A fault in a kernel: `.kind`, `.kernel`, `.file`, `.line`, `.block`, `.thread` and, in words, `.detail`."""
-
-    def __init__(self, kind, *, kernel=None, file=None, line=None, block=None, thread=None, detail=""):
-        self.kind, self.kernel, self.file, self.line = kind, kernel, file, line
-        self.block, self.thread, self.detail = block, thread, detail
-        where = [f"kernel {kernel}"] if kernel else []
-        where += [f"{file} line {line}" if line else file] if file else []
-        where += [f"block {block}"] if block else []
-        where += [f"thread {thread}"] if thread else []
-        super().__init__(f"{kind}: {', '.join(where)}: {detail}")
+BASE = (
+    0x2000000000  # where the arrays lie in every launch: a fixed place, so that a fault's address is the same each time
+)
 
 
 @dataclass(frozen=True)
 class Traffic:
     """What one line of a kernel moved to or from one array.
 
-    `requests` counts warps' instructions, `bytes` what their threads asked for, `sectors` the 32-byte pieces of global memory
-    that had to move for it, `conflicts` the extra passes of shared memory because lanes wanted different words of a bank.
+    `requests` counts warps' instructions, `bytes` what their threads asked for, `sectors` the 32-byte pieces of global
+    memory that had to move for it, `conflicts` the extra passes of shared memory because lanes wanted different words
+    of a bank.
     """
 
     line: int | None
@@ -50,7 +41,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Counts:
-    """What a checked launch moved, line by line. There is no cache in the count: it ranks access patterns, not times."""
+    """What a checked launch moved, line by line. No cache is counted: it ranks access patterns, it predicts no time."""
 
     lines: tuple[Traffic, ...]
 
@@ -123,7 +114,12 @@ def launch(
     array_names = [name for name, argument in zip(names, arguments, strict=True) if isinstance(argument, np.ndarray)]
     regions, offsets, total = _place(arrays)
     spec = [f"kernel {kernel}", "grid {} {} {}".format(*grid), "block {} {} {}".format(*block)]
-    spec += [f"order {order} {seed}", f"limit {time_limit}", f"checked {int(program.checked)}", f"memory {BASE} {total}"]
+    spec += [
+        f"order {order} {seed}",
+        f"limit {time_limit}",
+        f"checked {int(program.checked)}",
+        f"memory {BASE} {total}",
+    ]
     spec += [f"array {offset} {size} {granule} {array_names[members[0]]}" for offset, size, granule, members in regions]
     spec += [f"dynamic {shared_mem}"] + [f"shared {offset} {size} {name}" for offset, size, name in program.shared]
     places = iter(offsets)
@@ -167,7 +163,9 @@ def _run_child(program: Program, descriptor: int, spec: list[str], time_limit: f
             timeout=2 * time_limit + 10,  # the child stops itself; this is for a child that cannot
         )
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess([], 0, "", "fault endless loop\ntext the launch did not end within its time limit\n")
+        return subprocess.CompletedProcess(
+            [], 0, "", "fault endless loop\ntext the launch did not end within its time limit\n"
+        )
     sys.stdout.write(result.stdout)  # what the kernel printed
     return result
 
@@ -178,7 +176,9 @@ def _lines_of(program: Program, addresses: Sequence[int]) -> dict[int, int | Non
     if not unique:
         return {}
     # A return address is that of the next instruction: one byte back is the call.
-    listing = _run(["addr2line", "-a", "-i", "-e", str(program.path), *(f"{address - 1:x}" for address in unique)]).stdout
+    listing = run(
+        ["addr2line", "-a", "-i", "-e", str(program.path), *(f"{address - 1:x}" for address in unique)]
+    ).stdout
     found: dict[int, int | None] = dict.fromkeys(unique)
     current = 0
     for line in listing.splitlines():
@@ -202,12 +202,20 @@ def _read_report(program: Program, kernel: str, result) -> Counts | None:
         if "site" in fields:
             number, _, file = fields["site"].partition(" ")
             line = int(number)
-        thread, block = (tuple(map(int, fields[word].split())) if word in fields else None for word in ("thread", "block"))
+        thread, block = (
+            tuple(map(int, fields[word].split())) if word in fields else None for word in ("thread", "block")
+        )
         detail = re.sub(r"@([0-9a-f]+)", lambda match: f"line {line_of[int(match[1], 16)]}", detail)
-        raise KernelError(fields["fault"], kernel=kernel, file=file, line=line, block=block, thread=thread, detail=detail)
+        raise KernelError(
+            fields["fault"], kernel=kernel, file=file, line=line, block=block, thread=thread, detail=detail
+        )
     if "done" not in fields:
-        signal_name = signal.Signals(-result.returncode).name if result.returncode < 0 else f"status {result.returncode}"
-        raise KernelError("crash", kernel=kernel, file=program.file, detail=f"the launch's process ended with {signal_name}")
+        signal_name = (
+            signal.Signals(-result.returncode).name if result.returncode < 0 else f"status {result.returncode}"
+        )
+        raise KernelError(
+            "crash", kernel=kernel, file=program.file, detail=f"the launch's process ended with {signal_name}"
+        )
     if not program.checked:
         return None
     rows = [value.split(None, 7) for word, value in lines if word == "traffic"]
