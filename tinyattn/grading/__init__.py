@@ -27,9 +27,9 @@ How an assignment folder is laid out (`lessons/assignments/aN_name/`, found by i
                        HINTS          {"question": ..., "concept": ..., "place": ...}, three levels of hint
                        LOSES          the tests that it loses, as patterns over test ids such as "scores.*"
     given/         modules that the student may import (optional)
-    harness.py     functions (student, *inputs) that play with the student's module where a question is more than one call
-                   of one function: classes, graphs, compilers (optional). Runs in the worker, and in the grader on the
-                   reference.
+    harness.py     functions (student, *inputs) that play with the student's module where a question is more than one
+                   call of one function: classes, graphs, compilers (optional). Runs in the worker, and in the grader
+                   on the reference.
 
 A test's id is `function.name`. A public test has the same inputs for everybody and shows them; a hidden one draws its
 inputs from the instructor's key and shows a category and a hint.

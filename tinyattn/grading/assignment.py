@@ -59,8 +59,8 @@ class Test:
     """One line of the manifest: all of its points, or none.
 
     `probes` draw the calls, each from its own generator. `tolerance` is relative to the largest entry of a row; without
-    one it follows the inputs' dtype. `memory` bounds the bytes that a call may add to the most that its process ever held;
-    `counts` bounds what `worker.Meter` counts ("exp", "calls", "complex"), as functions of the call.
+    one it follows the inputs' dtype. `memory` bounds the bytes that a call may add to the most that its process ever
+    held; `counts` bounds what `worker.Meter` counts ("exp", "calls", "complex"), as functions of the call.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a function did with one call: a value or an exception (class name, message), and whether it wrote to its inputs."""
+    """What a function did with one call: a value or an exception (class, message), and whether it wrote to its inputs."""
 
     value: Any = None
     raised: tuple[str, str] | None = None
@@ -241,7 +241,9 @@ class Assignment:
         space = vars(solution.space)
         sentence = " ".join((space["__doc__"] or "").split())
         if not sentence or set(space["HINTS"]) != set(LEVELS):
-            raise ValueError(f"{path.name}: a wrong answer needs a docstring and HINTS with the keys {', '.join(LEVELS)}")
+            raise ValueError(
+                f"{path.name}: a wrong answer needs a docstring and HINTS with the keys {', '.join(LEVELS)}"
+            )
         return Mistake(path.stem, sentence, space["HINTS"], tuple(space["LOSES"]), source, solution)
 
     def cases(self, question: Question, key: bytes) -> tuple[Case, ...]:

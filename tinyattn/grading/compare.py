@@ -111,7 +111,9 @@ def same(a: Any, b: Any, relative: float) -> bool:
             close = np.abs(a - b) <= allowed(np.where(np.isfinite(b), b, 0), relative)
         return bool(np.all(close | (a == b) | (np.isnan(a) & np.isnan(b))))
     if isinstance(a, Odd) or isinstance(b, Odd):
-        return (a.type if isinstance(a, Odd) else type(a).__name__) == (b.type if isinstance(b, Odd) else type(b).__name__)
+        return (a.type if isinstance(a, Odd) else type(a).__name__) == (
+            b.type if isinstance(b, Odd) else type(b).__name__
+        )
     return type(a) is type(b) and bool(a == b)
 
 

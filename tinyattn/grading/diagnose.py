@@ -1,4 +1,4 @@
-"""Why an answer is wrong: the named mistake that gives the same wrong results, else the step or the pattern it shows."""
+"""Why an answer is wrong: the named mistake with the same wrong results, else the step or the pattern it shows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from tinyattn.grading.assignment import Answer, Assignment, Case, Question
 from tinyattn.grading.compare import Verdict, compare, same
 
 GENERIC = {
-    "wrong shape": "Write the shape of every array beside the line that makes it; which axis is summed, which one stays?",
+    "wrong shape": "Write each array's shape beside the line that makes it; which axis is summed, which one stays?",
     "not finite": "Which operation can give inf or NaN here: exp of a large number, inf - inf, or 0 / 0?",
     "wrong type": "Look at the return statement: is there one, and does it give an array of the inputs' dtype?",
     "memory": "Which array grows with the product of two lengths? Is all of it needed at once?",
     "timeout": "Is there a loop that may never end?",
     "changed its inputs": "Which line writes into an argument (x *= ..., x[...] = ...)? Make a new array instead.",
-    "not deterministic": "The result may depend on the arguments only: not on chance, time, or what an earlier call left.",
+    "not deterministic": "The result may depend on the arguments only: not on chance, time or earlier calls.",
     "missing": "Keep the names and the arguments of the functions in the stub.",
     "blocked": "Only NumPy and the standard library are at hand, and no files, programs or network.",
     "numerical gradient": "Derive the gradient and write it as array operations; finite differences only check it.",

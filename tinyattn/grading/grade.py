@@ -1,4 +1,4 @@
-"""One submission to one result. Only an explicit pass of a test in the manifest scores; every other end has its status."""
+"""One submission to one result. Only an explicit pass of a test in the manifest scores; any other end has its status."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from tinyattn.grading.diagnose import Diagnosis, Seen, diagnose
 from tinyattn.grading.process import Ended, Worker
 
 STATUSES = (
-    "pass", "wrong", "wrong shape", "not finite", "wrong type", "not attempted", "error", "timeout", "memory", "crashed",
-    "bad reply", "missing", "blocked", "not deterministic", "changed its inputs", "numerical gradient",
+    "pass", "wrong", "wrong shape", "not finite", "wrong type", "not attempted", "error", "timeout", "memory",
+    "crashed", "bad reply", "missing", "blocked", "not deterministic", "changed its inputs", "numerical gradient",
 )  # fmt: skip
 REPLY_LIMIT = 1 << 24  # bytes of one result; as much again for its steps
 DEATHS_ALLOWED = 2  # in one question; then its remaining tests are not run
@@ -36,6 +36,7 @@ class TestResult:
 
     @property
     def hundredths(self) -> int:
+        """The points that it scores."""
         return self.test.hundredths if self.status == "pass" else 0
 
 
@@ -82,9 +83,9 @@ SUMMARY = {
     "error": "the code raised an error",
     "timeout": "the code did not finish in time",
     "memory": "the code used more memory than it may",
-    "crashed": "the code ended the program it runs in",
+    "crashed": "the code did not come back",
     "bad reply": "no usable answer came back",
-    "missing": "the function is not in the file",
+    "missing": "nothing to run",
     "blocked": "the code tried something that the grader does not allow",
     "not deterministic": "two calls with the same inputs gave different results",
     "changed its inputs": "the function wrote into the arrays that it was given",
@@ -183,7 +184,9 @@ class Grader:
         test, call = case.test, case.call
         worker.text.take()
         before = worker.peak_memory() if test.memory is not None else None
-        reply = worker.call(question.function, call.args, call.kwargs, reply_limit=2 * REPLY_LIMIT, seconds=test.seconds)
+        reply = worker.call(
+            question.function, call.args, call.kwargs, reply_limit=2 * REPLY_LIMIT, seconds=test.seconds
+        )
         if isinstance(reply, Ended):
             return Outcome(case, Verdict(reply.status, reply.line))
         header, arrays = reply
@@ -240,10 +243,11 @@ class Grader:
         if (worst := _failure(outcomes, test)) is None:
             return TestResult(test, "pass", SUMMARY["pass"])
         status, line = worst.verdict.status, worst.verdict.line
-        # How a program ended or failed to load is about the file, not about a test's inputs.
-        about_file = self.unloadable is not None or status in ("missing", "timeout", "crashed")
-        summary = line if about_file else SUMMARY[status]
-        evidence = show(worst) if test.public and not about_file else ""
+        if self.unloadable is not None:
+            return TestResult(test, status, "the file could not be loaded")
+        # How a program ended is about the program, not about a test's inputs.
+        summary = f"{SUMMARY[status]}: {line}" if status in ("missing", "timeout", "crashed") else SUMMARY[status]
+        evidence = show(worst) if test.public else ""
         return TestResult(test, status, summary, evidence, cause.misconception, cause.hint(self.level))
 
 

@@ -75,7 +75,7 @@ class Text:
 
 
 def packages() -> list[str]:
-    """The folder that holds NumPy, then the folders that NumPy needs: all that a worker sees of the installed packages."""
+    """The folder that holds NumPy, then the folders it needs: all that a worker sees of the installed packages."""
     spec = importlib.util.find_spec("numpy")
     assert spec is not None
     assert spec.origin is not None
@@ -150,7 +150,7 @@ class Worker:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def load(self) -> dict[str, Any] | Ended:
-        """Sends the student's file; the worker's word on how loading went."""
+        """Sends the student's file; the worker's word on how loading went. The protections precede any student code."""
         setup = self.setup | {
             "policy": {
                 "memory": self.limits.memory,
@@ -159,13 +159,12 @@ class Worker:
                 **vars(self.policy),
             }
         }
-        reply = self.exchange(wire.pack(setup), self.limits.start + self.limits.load, wire.HEADER_LIMIT)
-        if isinstance(reply, Ended):
-            return reply
-        header = reply[0]
-        names = header.get("protections")
-        self.protections = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
-        return header
+        started = self.exchange(wire.pack(setup), self.limits.start, wire.HEADER_LIMIT, more=True)
+        if isinstance(started, Ended):
+            return Ended("crashed", f"the worker did not start: {started.line}; {self.text.take().decode()[-300:]}")
+        self.protections = started[0]["protections"]
+        reply = self.exchange(b"", self.limits.load, wire.HEADER_LIMIT)
+        return reply if isinstance(reply, Ended) else reply[0]
 
     def call(
         self,
@@ -176,7 +175,7 @@ class Worker:
         reply_limit: int = 1 << 24,
         seconds: float | None = None,
     ) -> tuple[dict[str, Any], list[np.ndarray]] | Ended:
-        """One call of a student's function: the worker's header, with "changed" for its inputs, and arrays; or why not."""
+        """One call of a student's function: the worker's header, "changed" for its inputs, and arrays; or why not."""
         arrays: list[np.ndarray] = []
         self.number += 1
         header = {
@@ -196,14 +195,18 @@ class Worker:
         reply[0]["changed"] = reply[0].get("inputs") != before
         return reply
 
-    def exchange(self, frame: bytes, seconds: float, limit: int) -> tuple[dict[str, Any], list[np.ndarray]] | Ended:
+    def exchange(
+        self, frame: bytes, seconds: float, limit: int, more: bool = False
+    ) -> tuple[dict[str, Any], list[np.ndarray]] | Ended:
+        """Sends one frame and reads one; anything beyond it, unless there may be `more`, is a bad reply."""
         deadline = time.monotonic() + seconds
         unsent = memoryview(frame)
         requests, replies, printed = (stream.fileno() for stream in self.streams)
         poll = select.poll()
         poll.register(replies, select.POLLIN)
         poll.register(printed, select.POLLIN)
-        poll.register(requests, select.POLLOUT)
+        if frame:
+            poll.register(requests, select.POLLOUT)
 
         def pump() -> None:
             """Moves what can be moved now, both ways."""
@@ -246,7 +249,7 @@ class Worker:
             self.close()
             return Ended("bad reply", f"the worker sent {error}")
         self.drain(printed)
-        if self.buffer:
+        if self.buffer and not more:
             self.close()
             return Ended("bad reply", "the worker sent more than one answer")
         return reply

@@ -24,8 +24,8 @@ _DETACH = 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446  # the same numbers on every architecture
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1, 2, 4, 8, 1 << 14
 
-# Refused system calls: new processes and programs, the network, other processes, namespaces, and rarely audited corners.
-_REFUSED = {
+# Refused system calls: new processes and programs, the network, other processes, namespaces, and rare corners.
+_REFUSED: dict[str, dict[str, Any]] = {
     "x86_64": {
         "audit": 0xC000003E, "clone": 56, "clone3": 435, "exec": (59, 322), "fork": (57, 58),
         "other": (41, 53, 62, 101, 109, 112, 155, 161, 165, 166, 200, 234, 248, 249, 250, 272, 298, 308, 310, 311, 321,
@@ -72,7 +72,11 @@ def namespaces() -> list[str]:
 def system_paths() -> list[str]:
     """Folders that hold the interpreter's library and the shared libraries, with no third-party package in them."""
     stdlib = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    places = [*stdlib, *("/lib", "/lib64", "/usr/lib", "/usr/lib64"), *(f"{sys.base_prefix}/{x}" for x in ("lib", "lib64"))]
+    places = [
+        *stdlib,
+        *("/lib", "/lib64", "/usr/lib", "/usr/lib64"),
+        *(f"{sys.base_prefix}/{x}" for x in ("lib", "lib64")),
+    ]
     found = ["/etc/ld.so.cache"]
     for place in places:
         with contextlib.suppress(OSError):
@@ -106,7 +110,9 @@ def private_root(folder: str, keep: Iterable[str], scratch_mib: int) -> list[str
             with open(target, "a"):
                 pass
         mount(path, target, None, _BIND | _RECURSIVE)
-        with contextlib.suppress(OSError):  # a user namespace may not lift flags that it inherited; Landlock still holds
+        with contextlib.suppress(
+            OSError
+        ):  # a user namespace may not lift flags that it inherited; Landlock still holds
             mount(None, target, None, _BIND | _REMOUNT | _READ_ONLY | _NO_SUID | _NO_DEV)
 
     try:
@@ -180,7 +186,7 @@ def limits(memory: int | None, seconds: int, file_size: int) -> list[str]:
 
 
 def landlock(readable: Iterable[str], writable: Iterable[str], run_programs: bool) -> list[str]:
-    """Makes every other file unreadable, every file unwritable, and TCP and signals to others impossible (Linux 5.13+)."""
+    """Makes other files unreadable, every file unwritable, and TCP and signals to others impossible (Linux 5.13+)."""
     libc = _libc()
     libc.syscall.restype = ctypes.c_long
     try:
@@ -206,7 +212,7 @@ def landlock(readable: Iterable[str], writable: Iterable[str], run_programs: boo
 
 
 def no_new_rights() -> None:
-    """No set-user-id program gives rights back (Landlock and seccomp ask for this first); no life beyond the warden's."""
+    """No set-user-id program gives rights back (Landlock and seccomp ask for it); no life beyond the warden's."""
     with contextlib.suppress(OSError, AttributeError):
         _must(_libc().prctl(38, 1, 0, 0, 0))
         _must(_libc().prctl(1, signal.SIGKILL, 0, 0, 0))

@@ -1,7 +1,7 @@
 """Values as bytes between the grader and its worker: JSON for the structure, raw bytes for arrays, nothing unpickled.
 
-A frame is an 8-byte length, that much JSON, then the bytes of the arrays that the JSON lists. Both ends import this file;
-the worker imports it before any student code, and the grader believes nothing in a frame that it has not checked.
+A frame is an 8-byte length, that much JSON, then the bytes of the arrays that the JSON lists. Both ends import this
+file; the worker imports it before any student code, and the grader believes nothing in a frame that it has not checked.
 """
 
 import json
@@ -83,7 +83,7 @@ def pack(header: dict[str, Any], arrays: Sequence[np.ndarray] = ()) -> bytes:
 
 
 def unpack(read: Callable[[int], bytes], limit: float = math.inf) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """The next frame from `read(n)`, which gives exactly n bytes; BadFrame if its arrays exceed `limit` bytes together."""
+    """The next frame from `read(n)`, which gives exactly n bytes; BadFrame if its arrays exceed `limit` bytes."""
     (length,) = struct.unpack("<Q", read(8))
     if length > (HEADER_LIMIT if limit < math.inf else 1 << 28):
         raise BadFrame("a header that is too long")

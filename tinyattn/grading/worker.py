@@ -1,8 +1,8 @@
 """The untrusted side: runs one student's file, away from the grader, and answers calls with arrays.
 
-Started as a script (`python -s -S -P worker.py`), never imported by the grader. It learns nothing but the student's source
-and the inputs of each call: no expected value, seed, score or test is ever in this process. A warden process stays outside
-the sandbox and ends everything inside when the grader closes the control pipe, or dies.
+Started as a script (`python -s -S -P worker.py`), never imported by the grader. It learns nothing but the student's
+source and the inputs of each call: no expected value, seed, score or test is ever in this process. A warden process
+stays outside the sandbox and ends everything inside when the grader closes the control pipe, or dies.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ class Trouble:
 
 
 class Meter:
-    """Counts what a call does: entries sent through np.exp, calls of functions that the student or the grader defined."""
+    """Counts what a call does: entries through np.exp and its kin, calls of the student's functions, complex values."""
 
     def __init__(self, numpy: Any, file: str) -> None:
         self.file, self.counts = file, {"exp": 0, "calls": 0, "complex": 0}
@@ -167,12 +167,13 @@ class Student:
 def serve(setup: dict[str, Any], wire: Any, active: list[str], read: Callable[[int], bytes], write: Any) -> None:
     """Loads the student's file, then answers calls until the grader hangs up."""
     trouble = Trouble(setup["file"])
+    write(wire.pack({"protections": active}))
     try:
         student = Student(setup, wire)
     except BaseException as error:  # SystemExit and KeyboardInterrupt are answers here like any other
-        write(wire.pack({"protections": active, **trouble.describe(error)}))
+        write(wire.pack(trouble.describe(error)))
         return
-    write(wire.pack({"protections": active, "loaded": True}))
+    write(wire.pack({"loaded": True}))
     while True:
         header, inputs = wire.unpack(read)
         try:
@@ -243,7 +244,8 @@ def main() -> None:
         os._exit(0)
     os.close(replies)
     requests.close()
-    os.close(0), os.close(1), os.close(2)
+    for descriptor in (0, 1, 2):
+        os.close(descriptor)
     status = guard(child, control)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL:
         signal.signal(os.WTERMSIG(status), signal.SIG_DFL)

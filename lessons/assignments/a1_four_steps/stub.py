@@ -1,6 +1,8 @@
 """Assignment a1: the four steps of attention. handout.md says what each function must do.
 
-B batch, H heads, L queries, S keys, E key width, Ev value width. Complete the functions; keep their names and arguments.
+B batch, H heads, L queries, S keys, E key width, Ev value width.
+
+Complete the functions; keep their names and arguments.
 """
 
 import numpy as np  # noqa: F401
