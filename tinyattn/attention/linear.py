@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from tinyattn.ops import concat, exp, matmul, maximum, minimum, where
+from tinyattn.ops import astype, concat, exp, matmul, maximum, minimum, where
 from tinyattn.tensor import as_tensor
 
 CHUNK = 64  # queries that the causal form takes at a time: a table of CHUNK x CHUNK beside the running state
 
 
-def linear_attention(query, key, value, is_causal=False, *, feature_map=None, eps=1e-6):
+def linear_attention(query, key, value, is_causal=False, *, feature_map=None, eps=1e-30):
     """phi(query) (phi(key)^T value) / (phi(query) . sum of phi(key)): (..., L, Ev).
 
     Shapes: query (..., L, E), key (..., S, E), value (..., S, Ev).
@@ -17,13 +17,16 @@ def linear_attention(query, key, value, is_causal=False, *, feature_map=None, ep
 
     feature_map is a function on tensors whose values are not negative; elu(x) + 1 by default. The denominator is at
     least eps once the features are scaled so that their largest is 1: per query, and over all keys unless is_causal.
-    In float32 the default map holds for entries in [-80, 1e30], or [-80, 1e15] if causal; below, features underflow to
-    0 and the output with them. Katharopoulos et al., "Transformers are RNNs", 2020.
+    In float32 the default map holds for entries in [-60, 1e30], or [-60, 1e15] if causal; below, features underflow to
+    0 and the output with them. float16 is computed in float32. Katharopoulos et al., "Transformers are RNNs", 2020.
     """
     if not 0 < eps <= 1e-6:
         raise ValueError(f"eps must be above 0 and at most 1e-6, got {eps}")
     phi = elu_plus_one if feature_map is None else feature_map
     query, key, value = as_tensor(query), as_tensor(key), as_tensor(value)
+    if query.dtype == np.float16:
+        wide = (astype(x, np.float32) for x in (query, key, value))
+        return astype(linear_attention(*wide, is_causal, feature_map=feature_map, eps=eps), np.float16)
     if query.shape[-1:] != key.shape[-1:] or key.shape[-2:-1] != value.shape[-2:-1] or query.ndim < 2 or key.ndim < 2:
         raise ValueError(
             "linear_attention needs query (..., L, E), key (..., S, E) and value (..., S, Ev), "
