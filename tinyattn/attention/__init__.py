@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyattn.attention.dropout import dropout, dropout_probability, seed_of
-from tinyattn.attention.masks import causal_mask, padding_mask, window_mask, window_sides
+from tinyattn.attention.masks import causal_mask, causal_offset, padding_mask, window_mask, window_sides
 from tinyattn.attention.step1_scores import scores
 from tinyattn.attention.step2_scale import scale, scale_factor
 from tinyattn.attention.step3_softmax import check_mask, entropy, fused_softmax, mask, softmax
@@ -105,9 +105,16 @@ def _inputs(query, key, value, enable_gqa):
     device = next((t.device for t in tensors if isinstance(t, Tensor)), None)
     tensors = [t if isinstance(t, Tensor) else as_tensor(t, device=device) for t in tensors]
     query, key, value = (t if t.dtype.kind == "f" else astype(t, np.float64) for t in tensors)
+    check_flag("enable_gqa", enable_gqa)
     if enable_gqa:
         key, value = (_repeat_heads(t, query, name) for t, name in ((key, "key"), (value, "value")))
     return query, key, value
+
+
+def check_flag(name, flag):
+    """True or False, or TypeError: 1, "no" and an array are more likely an argument in the wrong place."""
+    if not isinstance(flag, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {flag!r}")
 
 
 def _repeat_heads(x, query, name):
@@ -132,9 +139,9 @@ def masked_scores(scaled, attn_mask=None, is_causal=False, window=None, align="u
 
 def requested_masks(scaled, attn_mask=None, is_causal=False, window=None, align="upper-left"):
     """Every mask that was asked for, as tensors on the scores' device."""
-    if not isinstance(is_causal, bool | np.bool_):
-        raise TypeError(f"is_causal must be True or False, got {is_causal!r}")
+    check_flag("is_causal", is_causal)
     L, S = scaled.shape[-2:]
+    causal_offset(L, S, align)  # raises for an unknown corner, also where nothing is counted from it
     masks = [] if attn_mask is None else [attn_mask]
     if is_causal:
         masks.append(causal_mask(L, S, align))

@@ -9,7 +9,7 @@ import numpy as np
 from tinyattn import kernels
 from tinyattn.attention.step2_scale import scale
 from tinyattn.backend import is_cupy, namespace, widen
-from tinyattn.ops import logsumexp, real_dtype, same, stable_peak, where
+from tinyattn.ops import axis_of, logsumexp, real_dtype, same, stable_peak, where
 from tinyattn.tensor import as_tensor, op
 
 
@@ -22,7 +22,7 @@ def mask(scores, attn_mask):  # (..., L, S), broadcasts to (..., L, S) -> (..., 
     mean either. A 2-D mask is (L, S); for lengths that differ by sample see `padding_mask`.
     """
     xp = namespace(scores, attn_mask)
-    check_mask(attn_mask, scores.shape)
+    check_mask(attn_mask, np.shape(scores))
     if attn_mask.dtype == bool:
         return xp.where(attn_mask, scores, -math.inf), (lambda grad: xp.where(attn_mask, grad, 0), None)
     # the sum stays wide, for float16 too: -65504 and a score of -20 add up to -inf in float16
@@ -32,9 +32,11 @@ def mask(scores, attn_mask):  # (..., L, S), broadcasts to (..., L, S) -> (..., 
 
 def check_mask(attn_mask, shape):
     """A boolean or floating mask that broadcasts to the scores' shape (..., L, S), or TypeError / ValueError."""
-    if attn_mask.dtype.kind not in "bf":
+    dtype = getattr(attn_mask, "dtype", None)
+    if dtype is None or dtype.kind not in "bf":
         raise TypeError(
-            f"attn_mask must be boolean (True = may attend) or floating (added to the scores), got {attn_mask.dtype}"
+            "attn_mask must be a boolean array (True = may attend) or a floating one (added to the scores), "
+            f"got {dtype or type(attn_mask).__name__}"
         )
     try:
         fits = np.broadcast_shapes(attn_mask.shape, shape) == tuple(shape)
@@ -50,8 +52,8 @@ def softmax(scores, *, axis=-1):  # (..., L, S) -> (..., L, S)
 
     float16 is accumulated in float32. ValueError for a tensor of shape (), which has no row.
     """
-    check_axis(scores, axis)
     xp = namespace(scores)
+    axis = axis_of(scores, axis, "softmax")
     wide = widen(scores.astype(real_dtype(scores), copy=False))
     with np.errstate(invalid="ignore"):  # inf - inf is the NaN that is promised
         weights = xp.exp(wide - stable_peak(wide, axis))
@@ -109,8 +111,7 @@ def fused_softmax_cuda(scores, bias=None, *, keep=None, factor=1.0):
 
 @softmax.cuda
 def softmax_cuda(scores, *, axis=-1):
-    check_axis(scores, axis)
-    if axis not in (-1, scores.ndim - 1):
+    if axis_of(scores, axis, "softmax") != scores.ndim - 1:
         return softmax.forward(scores, axis=axis)
     weights, vjp = fused_softmax_cuda(scores, None)
     return weights, vjp[:1] if isinstance(vjp, tuple) else lambda grad: vjp(grad)[:1]
@@ -148,15 +149,6 @@ def _rows_of_masks(keep, bias, shape):
     keep, bias = (m if m is None else xp.broadcast_to(m, (*lead, shape[-1])) for m in (keep, bias))
     numbers = xp.arange(math.prod(lead), dtype=np.int32).reshape(lead)
     return keep, bias, xp.broadcast_to(numbers, shape[:-1])
-
-
-def check_axis(scores, axis):
-    if scores.ndim == 0:
-        raise ValueError("softmax needs at least one axis, got a tensor of shape ()")
-    if not isinstance(axis, int | np.integer) or isinstance(axis, bool):
-        raise TypeError(f"softmax needs one axis, an integer, got {axis!r}")
-    if not -scores.ndim <= axis < scores.ndim:
-        raise ValueError(f"softmax along axis {axis} needs a tensor with that axis, got shape {scores.shape}")
 
 
 def entropy(scores, axis=-1):
