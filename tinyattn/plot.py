@@ -85,14 +85,17 @@ def theory(ax, x, y, label=None, series=None):
 
 
 @_styled
-def measured(ax, x, y, low=None, high=None, label=None, series=0, join=False):
+def measured(ax, x, y, low=None, high=None, label=None, series=0, join=False, bars=False):
     """What was measured: points, and a band from low to high. y of shape (seeds, len(x)) is taken to its `spread`.
 
-    join=True connects the points by a thin line in the series' dash, for where no theory line guides the eye.
+    join=True connects the points by a thin line in the series' dash, for where no theory line guides the eye. bars=True
+    draws a bar at each point instead of the band, for several series that lie on top of each other.
     """
     if np.ndim(y) == 2:
         y, low, high = spread(y)
-    if low is not None:
+    if bars:
+        ax.vlines(x, low, high, color=COLOURS[series], linewidth=1, zorder=2)
+    elif low is not None:
         ax.fill_between(x, low, high, color=COLOURS[series], alpha=0.22, linewidth=0, zorder=1)
     points = {"marker": MARKERS[series], "markeredgecolor": "white", "markeredgewidth": 0.6, "label": label}
     ax.plot(x, y, color=COLOURS[series], linestyle=DASHES[series] if join else "none", linewidth=1, zorder=3, **points)
@@ -107,14 +110,17 @@ def spread(samples, share=0.8):
 
 @_styled
 def label(ax, title=None, x=None, y=None, log_x=None, log_y=None, legend="best", **limits):
-    """Title, axis names with units, the base of logarithmic axes, limits (xlim=, ylim=) and the legend in one call."""
+    """Title, axis names with units, the base of logarithmic axes, limits (xlim=, ylim=) and the legend in one call.
+
+    legend is the place of the legend, or a dict of matplotlib's options for it, or None.
+    """
     if log_x:
         _logarithmic(ax, "x", log_x)
     if log_y:
         _logarithmic(ax, "y", log_y)
     ax.set(**{name: text for name, text in {"title": title, "xlabel": x, "ylabel": y}.items() if text}, **limits)
     if legend and ax.get_legend_handles_labels()[1]:
-        ax.legend(loc=legend)
+        ax.legend(**(legend if isinstance(legend, dict) else {"loc": legend}))
 
 
 def _logarithmic(ax, which, base):
