@@ -1,8 +1,8 @@
 """Runs CUDA kernels on the CPU, unmodified, and finds their races, bad addresses and missing barriers.
 
 `build` compiles a .cu file together with the runtime in this folder into a small program; `launch` runs one kernel of
-it in a process of its own and brings the arrays back. Most callers want `tinyattn.kernels.load(..., device="emulated")`,
-which does both and checks the arguments first.
+it in a process of its own and brings the arrays back. `tinyattn.kernels.load(..., device="emulated")` does both, and
+checks the arguments first.
 
 Out of reach here, and only a GPU can tell: time, streams, the last bits of fast intrinsics, the order of memory between
 blocks, tensor cores, inline PTX.

@@ -21,6 +21,7 @@ HEADERS = ("cuda.h", "runtime.h")
 
 FLAGS = (
     *("-std=c++17", "-g", "-w", "-march=native", "-fno-exceptions", "-fno-rtti", "-fno-math-errno"),
+    "-fno-finite-loops",  # an endless loop shall stay one, and be found
     *("-fno-pie", "-fno-omit-frame-pointer", f"-I{HERE}", f"-I{HERE / 'include'}"),
 )
 FAST = ("-O2", "-ftree-vectorize")
@@ -31,8 +32,8 @@ CHECKED = (
 )
 
 DYNAMIC_SHARED = re.compile(
-    r"extern\s+((?:__shared__|__align__\s*\([^)]*\)|alignas\s*\([^)]*\)|\s)*__shared__(?:__align__\s*\([^)]*\)|alignas\s*\([^)]*\)|\s)*)"
-    r"([\w:]+(?:[ \t]+[\w:]+)*)\s+(\w+)\s*\[\s*\]\s*;"
+    r"extern\s+(?=[^;{}]*__shared__)(?:(?:__shared__|(?:__align__|alignas)\s*\([^)]*\))\s+)+"  # extern __shared__ ...
+    r"([\w:]+(?:[ \t]+[\w:]+)*)\s+(\w+)\s*\[\s*\]\s*;"  # ... type name[];
 )
 
 
@@ -133,7 +134,7 @@ def _first_error(text: str) -> str:
 
 def rewrite(source: str) -> str:
     """The one change to a kernel's text: `extern __shared__ T name[];` becomes a pointer, on the same line."""
-    return DYNAMIC_SHARED.sub(r"\2* const \3 = (\2*)emulator::dynamic_shared;", source)
+    return DYNAMIC_SHARED.sub(r"\1* const \2 = (\1*)emulator::dynamic_shared;", source)
 
 
 def _translation_unit(source: str, file: str, kernels: tuple[str, ...]) -> str:
