@@ -558,7 +558,7 @@ def test_comparisons_are_boolean_tensors_without_a_gradient():
     x = Tensor([1.0, 2, 3], requires_grad=True)
     for result, expected in (
         (x < 2, [True, False, False]), (x <= 2, [True, True, False]), (x > 2, [False, False, True]),
-        (x >= Tensor(2.0), [False, True, True]), (x == np.array([1, 0, 3]), [True, False, True]), 
+        (x >= Tensor(2.0), [False, True, True]), (x == np.array([1, 0, 3]), [True, False, True]),
         (x != 2, [True, False, True]),
         (np.array([1, 0, 3]) == x, [True, False, True]),
     ):  # fmt: skip
