@@ -57,9 +57,9 @@ extern "C" __global__ void tile_overwritten(const float* x, float* y)
 extern "C" __global__ void warp_in_step(const float* x, float* y)
 {
     __shared__ volatile float part[32];
-    part[threadIdx.x] = x[threadIdx.x];
+    part[threadIdx.x] = x[threadIdx.x];                                 // BUG: race
     if (threadIdx.x < 16) part[threadIdx.x] += part[threadIdx.x + 16];  // BUG: race
-    if (threadIdx.x < 8) part[threadIdx.x] += part[threadIdx.x + 8];
+    if (threadIdx.x < 8) part[threadIdx.x] += part[threadIdx.x + 8];    // BUG: race
     if (threadIdx.x == 0) y[0] = part[0];
 }
 

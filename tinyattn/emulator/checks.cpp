@@ -111,6 +111,15 @@ static void check_races(Region& region, uint64_t address, size_t size, bool writ
 }
 
 // ------------------------------------------------------------------------------------------------- each access
+// The first read of shared memory that holds nothing yet. Reported at the next barrier: if a thread writes there
+// before it, a barrier is missing, and that is the better thing to say.
+struct Unwritten { Thread* thread; const Region* region; uint64_t address; uint32_t pc; };
+static Unwritten unwritten;
+
+constexpr uint64_t most_logged = 1 << 26;  // accesses of threads that have not ended: a gigabyte
+static uint64_t logged;
+static bool counted = true;
+
 static void touch(uint64_t address, size_t size, bool write, bool atomic, void* from) {
     if (!self || own_stack(address)) return;
     uint32_t pc = uint32_t(uintptr_t(from));
@@ -119,12 +128,22 @@ static void touch(uint64_t address, size_t size, bool write, bool atomic, void* 
     if (region->written) {
         uint8_t* written = region->written + (address - uint64_t(region->begin));
         if (write) memset(written, 1, size);
-        else if (memchr(written, 0, size))
-            fault("uninitialised", {0, 0}, pc, "reads byte %lld of `%s`, which nothing has written in this block",
-                  (long long)(address - uint64_t(region->begin)), region->name);
+        else if (!unwritten.thread && memchr(written, 0, size)) unwritten = {self, region, address, pc};
     }
     check_races(*region, address, size, write, atomic, pc);
-    if (size <= 16) self->accesses.push_back({address, pc, uint8_t(size), uint8_t(region - regions.data()), write});
+    if (size <= 16 && logged < most_logged) {
+        self->accesses.push_back({address, pc, uint8_t(size), uint8_t(region - regions.data()), write});
+        ++logged;
+    }
+}
+
+void checks_report_uninitialised() {
+    if (!unwritten.thread) return;
+    Unwritten found = unwritten;
+    unwritten.thread = nullptr;
+    self = found.thread;
+    fault("uninitialised", {0, 0}, found.pc, "reads byte %lld of `%s`, which nothing has written in this block",
+          (long long)(found.address - uint64_t(found.region->begin)), found.region->name);
 }
 
 static void touch_aligned(uint64_t address, size_t size, bool write, void* from) {
@@ -210,13 +229,14 @@ static void count_request(Traffic& entry, const uint64_t* addresses, unsigned la
 
 void checks_end_warp(unsigned warp) {
     if (!checked) return;
-    static std::vector<uint32_t> touched;
     for (unsigned lane = 0; lane < 32 && warp * 32 + lane < threads.size(); ++lane) {
         std::vector<Access>& accesses = threads[warp * 32 + lane].accesses;
         for (const Access& access : accesses) {
             Traffic& entry = traffic_of(access);
             entry.addresses[lane].push_back(access.address);
         }
+        if (logged >= most_logged) counted = false;
+        logged -= accesses.size();
         accesses.clear();
     }
     for (Traffic& entry : traffic) {
@@ -234,6 +254,7 @@ void checks_end_warp(unsigned warp) {
 }
 
 void checks_report() {
+    if (!counted) fprintf(stderr, "uncounted\n");
     for (const Traffic& entry : traffic)
         fprintf(stderr, "traffic %x %d %d %llu %llu %llu %llu %s\n", entry.pc, entry.write, regions[entry.region].space == Space::shared,
                 (unsigned long long)entry.requests, (unsigned long long)entry.bytes, (unsigned long long)entry.sectors,

@@ -1,5 +1,5 @@
 // Runs one kernel launch: a block after another, the threads of a block as fibers that take turns at barriers.
-// The launch is described on standard input (see launch.py), faults and counts are reported on standard error.
+// The launch is described on standard input (see process.py), faults and counts are reported on standard error.
 #include "runtime.h"
 #include <elf.h>
 #include <link.h>
@@ -14,7 +14,7 @@
 #include <xmmintrin.h>
 #endif
 
-extern const emulator::Entry emulator_kernels[];  // written by build.py after the kernels
+extern const emulator::Entry emulator_kernels[];  // written by program.py after the kernels
 
 namespace emulator {
 
@@ -31,6 +31,7 @@ static void** arguments;
 static void print_address(uint32_t pc) { fprintf(stderr, "pc %x\n", pc); }
 
 void fault(const char* kind, Site site, uint32_t pc, const char* format, ...) {
+    if (strcmp(kind, "race")) checks_report_uninitialised();  // which may be the cause, where a race says more
     fflush(stdout);
     fprintf(stderr, "fault %s\n", kind);
     if (self) {
@@ -62,7 +63,7 @@ static void on_signal(int number, siginfo_t* info, void* context) {
     frame = ((ucontext_t*)context)->uc_mcontext.regs[29];
 #endif
     print_address(uint32_t(pc));
-    for (int depth = 0; depth < 8 && own_stack(frame) && own_stack(frame + 15); ++depth) {
+    for (int depth = 0; depth < 8 && own_stack(frame) && own_stack(frame + 15) && ((uintptr_t*)frame)[1]; ++depth) {
         print_address(uint32_t(((uintptr_t*)frame)[1]));
         frame = ((uintptr_t*)frame)[0];
     }
@@ -314,6 +315,7 @@ static void arrange(std::vector<unsigned>& turns) {
 
 // No thread can go on. Either all are at one barrier, or some will never come.
 static void release_barrier() {
+    checks_report_uninitialised();
     const Thread* waiter = nullptr;
     uint64_t count = 0;
     for (Thread& thread : threads) {
@@ -388,6 +390,7 @@ static void run_block() {
         }
         if (!progress) release_barrier();
     }
+    checks_report_uninitialised();
     self = nullptr;
 }
 

@@ -75,6 +75,7 @@ bool own_stack(uint64_t address);
 void checks_begin_launch(uint32_t blocks);
 void checks_begin_block();
 void checks_end_warp(unsigned warp);
+void checks_report_uninitialised();
 void checks_report();
 extern bool checked;  // was the kernel compiled with the checks' hooks?
 

@@ -95,7 +95,7 @@ def _fingerprint() -> str:
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     features = re.search(r"^(flags|Features)\s*:.*$", info, re.MULTILINE)
     parts = [str(tool), str(tool.stat().st_mtime_ns), platform.machine(), features.group() if features else ""]
-    parts += [(HERE / name).read_text() for name in (*HEADERS, *RUNTIME, "build.py")]
+    parts += [(HERE / name).read_text() for name in (*HEADERS, *RUNTIME, "program.py")]
     return "\n".join(parts)
 
 

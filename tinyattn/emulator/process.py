@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyattn.emulator.build import Program, run
+from tinyattn.emulator.program import Program, run
 from tinyattn.emulator.errors import KernelError
 
 PAGE = 4096
@@ -44,6 +44,7 @@ class Counts:
     """What a checked launch moved, line by line. No cache is counted: it ranks access patterns, it predicts no time."""
 
     lines: tuple[Traffic, ...]
+    complete: bool = True  # False: threads that run together made too many accesses for all of them to be counted
 
     def _sum(self, field: str, space: str, write: bool | None, array: str | None) -> int:
         chosen = (t for t in self.lines if t.space == space and write in (None, t.write) and array in (None, t.array))
@@ -224,4 +225,5 @@ def _read_report(program: Program, kernel: str, result) -> Counts | None:
     for pc, write, shared, *numbers, array in rows:
         place = (line_of[int(pc, 16)], array, "shared" if shared == "1" else "global", write == "1")
         totals[place] = [a + int(b) for a, b in zip(totals.get(place, [0] * 4), numbers, strict=True)]
-    return Counts(tuple(Traffic(*place, *totals[place]) for place in sorted(totals, key=lambda place: place[0] or 0)))
+    ordered = sorted(totals, key=lambda place: place[0] or 0)
+    return Counts(tuple(Traffic(*place, *totals[place]) for place in ordered), "uncounted" not in fields)
