@@ -133,9 +133,8 @@ def memory(steps):
         if i in (max(1, steps // 10), steps):
             unit = 1 if sys.platform == "darwin" else 1024
             resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-            print(
-                f"step {i:>5}: {tracemalloc.get_traced_memory()[0]:>9,} bytes traced, peak resident {resident / 2**20:.0f} MiB"
-            )
+            traced = tracemalloc.get_traced_memory()[0]
+            print(f"step {i:>5}: {traced:>9,} bytes traced, peak resident {resident / 2**20:.0f} MiB")
     tracemalloc.stop()
 
 
