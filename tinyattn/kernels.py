@@ -128,7 +128,7 @@ def signatures(source: str) -> dict[str, Signature]:
 
 
 def _shape(what: str, value, limits: tuple[int, int, int]) -> tuple[int, int, int]:
-    sizes = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if not 1 <= len(sizes) <= 3 or not all(isinstance(size, (int, np.integer)) for size in sizes):
         raise TypeError(f"{what} must be one to three integers, got {value!r}")
     x, y, z = (*map(int, sizes), 1, 1)[:3]
@@ -149,7 +149,7 @@ def _scalar(kernel: str, parameter: Parameter, value) -> np.generic:
         limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         if not limits[0] <= int(value) <= limits[1]:
             raise ValueError(f"{expected}, got {value!r}")
-    elif math.isfinite(value) and abs(float(value)) > np.finfo(dtype).max:
+    elif math.isfinite(value) and abs(float(value)) > float(np.finfo(dtype).max):
         raise ValueError(f"{expected}, got {value!r}")
     return dtype.type(value)
 
@@ -226,6 +226,8 @@ class Kernel:
             raise ValueError(
                 f"kernel {name} can have at most {most} threads in a block, got {block}, which is {threads}"
             )
+        if not isinstance(shared_mem, (int, np.integer)):
+            raise TypeError(f"shared_mem must be an integer, in bytes, got {shared_mem!r}")
         if not 0 <= shared_mem <= MOST_SHARED:
             raise ValueError(f"shared_mem must lie between 0 and {MOST_SHARED} bytes, got {shared_mem}")
         packed = _check_arguments(self.signature, args, self.module.device == "cuda")

@@ -5,19 +5,19 @@ import pytest
 from tinyattn import emulator
 from tinyattn.backend import import_cupy
 
+try:
+    import_cupy()
+    NO_GPU = ""
+except RuntimeError as reason:
+    NO_GPU = str(reason)
 
-@pytest.fixture(scope="session", params=["emulated", "cuda"])
+
+@pytest.fixture(scope="session", params=["emulated"] if NO_GPU else ["emulated", "cuda"])
 def device(request):
-    """Each place that runs kernels, in turn; a place that is not here is skipped with its reason."""
-    if request.param == "emulated":
-        here, reason = emulator.available()
-        if not here:
-            pytest.skip(reason)
-    else:
-        try:
-            import_cupy()
-        except RuntimeError as reason:
-            pytest.skip(str(reason))
+    """Each place that runs kernels here, in turn."""
+    here, reason = emulator.available()
+    if request.param == "emulated" and not here:
+        pytest.skip(reason)
     return request.param
 
 
@@ -27,3 +27,9 @@ def emulated():
     here, reason = emulator.available()
     if not here:
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def no_gpu():
+    """Why kernels do not run on a GPU here, or an empty text."""
+    return NO_GPU

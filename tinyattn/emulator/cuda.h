@@ -2,9 +2,13 @@
 // Everything that needs to know about other threads is declared here and defined in runtime.cpp.
 #pragma once
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+
+// Not <stdio.h> and <string.h>: they would fill the kernel's namespace with names such as `index`.
+extern "C" int printf(const char* format, ...);
+extern "C" void* memcpy(void* to, const void* from, size_t bytes);
+extern "C" void* memset(void* to, int value, size_t bytes);
 
 // ---------------------------------------------------------------------------------------------- the words of CUDA
 #define __global__

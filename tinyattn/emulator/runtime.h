@@ -1,6 +1,8 @@
 // What runtime.cpp (who runs when) and checks.cpp (who may touch what) share.
 #pragma once
 #include "cuda.h"
+#include <stdio.h>
+#include <string.h>
 #include <vector>
 
 namespace emulator {
