@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tinyattn import emulator
 from tinyattn.backend import import_cupy
-from tinyattn.emulator import Unavailable, build
 
 settings.register_profile(
     "tinyattn", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -28,10 +28,9 @@ def method(request):
 def device(request):
     """Each place where tensors live, as far as this machine has it."""
     if request.param == "emulated":
-        try:
-            build.compiler()
-        except Unavailable as error:
-            pytest.skip(f"no emulator: {error}")
+        usable, why = emulator.available()
+        if not usable:
+            pytest.skip(f"no emulator: {why}")
     if request.param == "cuda":
         try:
             import_cupy()
