@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import importlib.util
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -50,6 +51,8 @@ class Call:
 
         return list(walk([*self.args, *self.kwargs.values()]))
 
+
+_modules = threading.RLock()  # held while sys.modules holds an assignment's modules
 
 Probe = Callable[[np.random.Generator], Call]
 
@@ -104,7 +107,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a function did with one call: a value or an exception (class, message), and whether it wrote to its inputs."""
+    """What a function did with one call: a value or an exception (class, message); whether it wrote to its inputs."""
 
     value: Any = None
     raised: tuple[str, str] | None = None
@@ -289,6 +292,11 @@ class Assignment:
 
 def _run(name: str, given: dict[str, str], *sources: str) -> types.ModuleType:
     """A module made of sources, which may import the given modules while they run."""
+    with _modules:
+        return _run_alone(name, given, *sources)
+
+
+def _run_alone(name: str, given: dict[str, str], *sources: str) -> types.ModuleType:
     module = types.ModuleType(name)
     kept = {each: sys.modules.get(each) for each in (*given, name)}
     try:

@@ -99,7 +99,8 @@ def _first_step(
     """The first of the question's steps at which the student's values leave the reference's."""
     if not question.trace:
         return None
-    ours = dict(reversed(assignment.reference.steps(question.function, case.call, question.trace)))
+    fresh = assignment.solution(assignment.text("reference.py"))  # its functions are replaced while it is watched
+    ours = dict(reversed(fresh.steps(question.function, case.call, question.trace)))
     theirs = dict(reversed(trace(case)))
     right: list[str] = []
     for name in question.trace:

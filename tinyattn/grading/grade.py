@@ -1,7 +1,7 @@
-"""One submission to one result. Only an explicit pass of a test in the manifest scores; any other end has its status."""
+"""One submission to one result. Only a test of the manifest that passes scores; any other end has its status."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ class TestResult:
     evidence: str = ""
     misconception: str = ""
     hint: str = ""
+    mistake: str = ""  # the name of the bank's entry
 
     __test__ = False
 
@@ -38,28 +39,6 @@ class TestResult:
     def hundredths(self) -> int:
         """The points that it scores."""
         return self.test.hundredths if self.status == "pass" else 0
-
-
-@dataclass
-class Result:
-    """What a submission came to. `problem` is the one line for a file that could not be graded at all."""
-
-    assignment: str
-    submission: str
-    sha256: str | None
-    tests: list[TestResult]
-    problem: str = ""
-    protections: list[str] = field(default_factory=list)
-    key: str = ""
-    version: str = ""
-
-    @property
-    def hundredths(self) -> int:
-        return sum(test.hundredths for test in self.tests)
-
-    @property
-    def max_hundredths(self) -> int:
-        return sum(test.test.hundredths for test in self.tests)
 
 
 @dataclass
@@ -108,6 +87,11 @@ class Grader:
         self.protections: list[str] = []
         self.unloadable: Verdict | None = None  # why the file does not load, once known
         self.done: dict[str, list[TestResult]] = {}
+
+    @property
+    def problem(self) -> str:
+        """The one line for a file that does not load; else empty."""
+        return self.unloadable.line if self.unloadable is not None else ""
 
     def grade(self) -> list[TestResult]:
         """The results of every test of the manifest, in its order."""
@@ -248,7 +232,7 @@ class Grader:
         # How a program ended is about the program, not about a test's inputs.
         summary = f"{SUMMARY[status]}: {line}" if status in ("missing", "timeout", "crashed") else SUMMARY[status]
         evidence = show(worst) if test.public else ""
-        return TestResult(test, status, summary, evidence, cause.misconception, cause.hint(self.level))
+        return TestResult(test, status, summary, evidence, cause.misconception, cause.hint(self.level), cause.mistake)
 
 
 def _failure(outcomes: Sequence[Outcome], test: Test) -> Outcome | None:

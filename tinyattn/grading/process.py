@@ -1,5 +1,6 @@
 """The grader's side of a worker: start it, ask it, and end it whatever it does."""
 
+import atexit
 import contextlib
 import hashlib
 import importlib.util
@@ -7,9 +8,12 @@ import os
 import select
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -84,6 +88,64 @@ def packages() -> list[str]:
     return [str(folder.parent), *(str(path) for path in needed if path.is_dir())]
 
 
+class Nursery:
+    """The process that has NumPy loaded and forks the workers; one for this process, started when first needed."""
+
+    lock = threading.Lock()
+    process: subprocess.Popen[bytes] | None = None
+    line: socket.socket
+
+    @classmethod
+    def start(cls) -> None:
+        environment = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
+            "PYTHONUTF8": "1",
+            **dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
+        }
+        cls.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        script = str(Path(__file__).with_name("worker.py"))
+        # -s -S -P: no user site, no site-packages, no folder of the script: only the standard library can be imported.
+        command = [sys.executable, "-s", "-S", "-P", script, str(theirs.fileno()), os.pathsep.join(packages())]
+        with theirs, tempfile.TemporaryFile() as log:
+            cls.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                cwd="/",
+                env=environment,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+            theirs.close()
+            cls.line.settimeout(60)
+            if cls.line.recv(16) != b"ready":
+                log.seek(0)
+                raise RuntimeError(f"no process for students' code could be started: {log.read()[-400:].decode()}")
+
+    @classmethod
+    def fork(cls, folder: str, pipes: list[int]) -> None:
+        """Starts a warden in `folder` that holds its ends of the pipes."""
+        with cls.lock:
+            if cls.process is None or cls.process.poll() is not None:
+                cls.start()
+            socket.send_fds(cls.line, [folder.encode()], pipes)
+
+    @classmethod
+    def stop(cls) -> None:
+        """Ends the nursery; the next worker starts another."""
+        with cls.lock:
+            if cls.process is not None:
+                cls.line.close()
+                cls.process.wait()
+                cls.process = None
+
+
+atexit.register(Nursery.stop)
+
+
 @dataclass
 class Worker:
     """One student's file in a process of its own; use as a context manager."""
@@ -97,56 +159,49 @@ class Worker:
         self.protections: list[str] = []
         self.folder = tempfile.mkdtemp(prefix="tinyattn-")
         os.chmod(self.folder, 0o755)
-        control, self.control = os.pipe()
-        environment = {
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "LANG": "C.UTF-8",
-            "PYTHONHASHSEED": "0",
-            "PYTHONUTF8": "1",
-            **dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
-        }
-        script = str(Path(__file__).with_name("worker.py"))
-        # -s -S -P: no user site, no site-packages, no folder of the script: only the standard library can be imported.
-        command = [sys.executable, "-s", "-S", "-P", script, str(control), os.pathsep.join(packages())]
+        self.warden, self.ended = 0, None
+        theirs, ours = [], []
+        for index in range(5):
+            read, write = os.pipe()
+            theirs.append(read if index in (0, 3) else write)
+            ours.append(write if index in (0, 3) else read)
+        self.requests, self.replies, self.printed, self.control, self.status = self.pipes = ours
         try:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self.folder,
-                env=environment,
-                pass_fds=(control,),
-                start_new_session=True,
-                bufsize=0,
-            )
+            Nursery.fork(self.folder, theirs)
         finally:
-            os.close(control)
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        assert self.process.stderr is not None
-        self.streams = (self.process.stdin, self.process.stdout, self.process.stderr)
-        for stream in self.streams:
-            os.set_blocking(stream.fileno(), False)
+            for pipe in theirs:
+                os.close(pipe)
+        for pipe in (self.requests, self.replies, self.printed):
+            os.set_blocking(pipe, False)
+        self.warden = self.word(self.limits.start) or 0
         return self
 
     def __exit__(self, *ended: object) -> None:
         self.close()
 
+    def word(self, seconds: float) -> int | None:
+        """The warden's next word on the status pipe: its process id, then the wait status of its child."""
+        poll = select.poll()
+        poll.register(self.status, select.POLLIN)
+        if not poll.poll(seconds * 1000):
+            return None
+        data = os.read(self.status, 8)
+        return struct.unpack("<q", data)[0] if len(data) == 8 else None
+
     def close(self) -> None:
         """Ends the worker and everything that it started."""
-        if self.control < 0:
+        if not self.pipes:
             return
         os.close(self.control)
-        self.control = -1
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(5)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        for stream in self.streams:
-            with contextlib.suppress(OSError):
-                stream.close()
+        if self.ended is None:
+            self.ended = self.word(5)
+        if self.ended is None and self.warden:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.warden, signal.SIGKILL)
+        for pipe in self.pipes:
+            if pipe != self.control:
+                os.close(pipe)
+        self.pipes = []
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def load(self) -> dict[str, Any] | Ended:
@@ -201,7 +256,7 @@ class Worker:
         """Sends one frame and reads one; anything beyond it, unless there may be `more`, is a bad reply."""
         deadline = time.monotonic() + seconds
         unsent = memoryview(frame)
-        requests, replies, printed = (stream.fileno() for stream in self.streams)
+        requests, replies, printed = self.requests, self.replies, self.printed
         poll = select.poll()
         poll.register(replies, select.POLLIN)
         poll.register(printed, select.POLLIN)
@@ -264,23 +319,23 @@ class Worker:
 
     def end(self) -> Ended:
         """How a worker ended that closed its side."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(2)
+        self.ended = self.word(2)
         self.close()
-        code = self.process.returncode
-        if code == -signal.SIGXCPU:
+        if self.ended is None:
+            return Ended("crashed", "the code closed its connection to the grader")
+        if os.WIFEXITED(self.ended):
+            return Ended("crashed", f"the code ended the program (exit status {os.WEXITSTATUS(self.ended)})")
+        number = os.WTERMSIG(self.ended)
+        if number == signal.SIGXCPU:
             return Ended("timeout", "the processor time for one worker is used up")
-        if code < 0:
-            return Ended("crashed", f"the code crashed the interpreter (signal {-code}, {signal.Signals(-code).name})")
-        if code == 137:
+        if number == signal.SIGKILL:
             return Ended("crashed", "the code was killed, most likely because it used too much memory")
-        return Ended("crashed", f"the code ended the program (exit status {code})")
+        return Ended("crashed", f"the code crashed the interpreter (signal {number}, {signal.Signals(number).name})")
 
     def peak_memory(self) -> int | None:
         """The most memory the student's process has ever held, in bytes, as the kernel counted it; None if unknown."""
         with contextlib.suppress(OSError, ValueError, IndexError):
-            warden = self.process.pid
-            child = Path(f"/proc/{warden}/task/{warden}/children").read_text().split()[0]
+            child = Path(f"/proc/{self.warden}/task/{self.warden}/children").read_text().split()[0]
             for line in Path(f"/proc/{child}/status").read_text().splitlines():
                 if line.startswith("VmHWM:"):
                     return int(line.split()[1]) * 1024

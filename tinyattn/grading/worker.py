@@ -1,8 +1,9 @@
 """The untrusted side: runs one student's file, away from the grader, and answers calls with arrays.
 
 Started as a script (`python -s -S -P worker.py`), never imported by the grader. It learns nothing but the student's
-source and the inputs of each call: no expected value, seed, score or test is ever in this process. A warden process
-stays outside the sandbox and ends everything inside when the grader closes the control pipe, or dies.
+source and the inputs of each call: no expected value, seed, score or test is ever in this process. Three generations:
+the nursery has NumPy loaded and forks (a start costs milliseconds); a warden stays outside the sandbox and ends
+everything inside when the grader closes the control pipe, or dies; its child gives up its rights and runs the student.
 """
 
 import hashlib
@@ -10,6 +11,8 @@ import importlib.util
 import os
 import select
 import signal
+import socket
+import struct
 import sys
 import types
 from collections.abc import Callable
@@ -208,17 +211,17 @@ def guard(child: int, control: int) -> int:
     return status
 
 
-def main() -> None:
-    control, packages = int(sys.argv[1]), sys.argv[2].split(os.pathsep)
-    sys.dont_write_bytecode = True
-    sys.path.append(packages[0])
-    sandbox, wire = sibling("sandbox"), sibling("wire")
-    sys.path.remove(packages[0])
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.dup(1)
-    silence = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(silence, 0)
-    os.dup2(2, 1)
-    os.close(silence)
+def warden(wire: Any, sandbox: Any, packages: list[str], pipes: list[int], folder: str) -> None:
+    """Starts one worker in its own session and sandbox, waits for its end, and reports its wait status."""
+    requests_end, replies, printed, control, status = pipes
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    os.chdir(folder)
+    os.write(status, struct.pack("<q", os.getpid()))
+    os.dup2(printed, 1)
+    os.dup2(printed, 2)
+    os.close(printed)
+    requests = os.fdopen(requests_end, "rb")
 
     def read(size: int) -> bytes:
         data = requests.read(size)
@@ -238,19 +241,39 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         os.close(control)
-        active += sandbox.confine(policy, os.getcwd(), packages[1:], separate=bool(active))
+        os.close(status)
+        active += sandbox.confine(policy, folder, packages, separate=bool(active))
         del sys.modules["sandbox"], sys.modules["wire"]
         serve(setup, wire, active, read, write)
         os._exit(0)
-    os.close(replies)
     requests.close()
-    for descriptor in (0, 1, 2):
+    for descriptor in (replies, 0, 1, 2):
         os.close(descriptor)
-    status = guard(child, control)
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGKILL:
-        signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
-        os.kill(os.getpid(), os.WTERMSIG(status))
-    os._exit(137 if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))
+    os.write(status, struct.pack("<q", guard(child, control)))
+
+
+def main() -> None:
+    """The nursery: imports NumPy once, then forks a warden for each request of the grader's."""
+    line, packages = socket.socket(fileno=int(sys.argv[1])), sys.argv[2].split(os.pathsep)
+    sys.dont_write_bytecode = True
+    sys.argv[1:] = []
+    sys.path.append(packages[0])
+    sandbox, wire = sibling("sandbox"), sibling("wire")
+    sys.path.remove(packages[0])
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    line.send(b"ready")
+    while True:
+        folder, pipes, _, _ = socket.recv_fds(line, 4096, 5)
+        if not folder:
+            return
+        if os.fork() == 0:
+            line.close()  # no student code may ever ask for a worker
+            try:
+                warden(wire, sandbox, packages[1:], pipes, folder.decode())
+            finally:
+                os._exit(0)
+        for pipe in pipes:
+            os.close(pipe)
 
 
 if __name__ == "__main__":
