@@ -1,0 +1,48 @@
+"""Times of several contenders in one run: interleaved, so that a busy machine slows all of them, and compared in pairs."""
+
+import os
+import platform
+from importlib import import_module
+from statistics import median, quantiles
+from time import perf_counter
+
+
+def found(*names):
+    """{name: module} of the peers that are installed; prints Python, NumPy and every peer with its version."""
+    modules = {}
+    for name in ("numpy", *names):
+        try:
+            modules[name] = import_module(name)
+        except ImportError:
+            print(f"{name}: not installed, left out (pip install 'tinyattn[bench]')")
+    versions = ", ".join(f"{name} {_version(name, module)}" for name, module in modules.items())
+    print(f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores")
+    return modules
+
+
+def _version(name, module):
+    from importlib.metadata import version
+
+    return getattr(module, "__version__", None) or version(name)
+
+
+def times(contenders, repeats):
+    """{name: seconds of each round} for {name: function}: every round calls each of them once, in a rotating order."""
+    names = list(contenders)
+    seconds = {name: [] for name in names}
+    for name in names:
+        contenders[name]()
+    for turn in range(repeats):
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            start = perf_counter()
+            contenders[name]()
+            seconds[name].append(perf_counter() - start)
+    return seconds
+
+
+def ratio(seconds, name, peer):
+    """'0.42 (0.40-0.45)': how long name took for each second of peer's, median and quartiles over the rounds."""
+    pairs = [a / b for a, b in zip(seconds[name], seconds[peer], strict=True)]
+    low, _, high = quantiles(pairs, n=4)
+    return f"{median(pairs):.2f} ({low:.2f}-{high:.2f})"
