@@ -52,7 +52,7 @@ def as_result(
         "score": points(sum(each.hundredths for each in results)),
         "max_score": points(assignment.hundredths),
         "problem": problem,
-        "tests": [as_test(each, level) for each in results],
+        "tests": [as_test(each) for each in results],
         "protections": protections,
         "key": fingerprint(key),
         "hints": level,
@@ -61,8 +61,8 @@ def as_result(
     }
 
 
-def as_test(each: TestResult, level: str) -> dict[str, Any]:
-    """One test of a result. A misconception is for the instructor; students see it unless hints are questions only."""
+def as_test(each: TestResult) -> dict[str, Any]:
+    """One test of a result."""
     return {
         "id": each.test.id,
         "status": each.status,
@@ -71,7 +71,6 @@ def as_test(each: TestResult, level: str) -> dict[str, Any]:
         "misconception": each.misconception or None,
         "hint": each.hint or None,
         "mistake": each.mistake or None,
-        "shown_misconception": each.misconception if level in ("concept", "place") else "",
         "summary": each.summary,
         "evidence": each.evidence,
         "public": each.test.public,
@@ -79,7 +78,7 @@ def as_test(each: TestResult, level: str) -> dict[str, Any]:
 
 
 class Store:
-    """Results on disk, one file for each submission, each complete or absent; what is there need not be graded again."""
+    """Results on disk, one file for each submission, complete or absent; what is there is not graded again."""
 
     def __init__(self, folder: Path, assignment: Assignment, key: bytes, level: str) -> None:
         self.folder, self.assignment, self.key, self.level = folder, assignment, key, level

@@ -58,7 +58,7 @@ SUMMARY = {
     "wrong shape": "the result has the wrong shape",
     "not finite": "the result has entries that are not finite numbers",
     "wrong type": "the result is not of the type asked for",
-    "not attempted": "not attempted: the function still raises NotImplementedError",
+    "not attempted": "the function still raises NotImplementedError",
     "error": "the code raised an error",
     "timeout": "the code did not finish in time",
     "memory": "the code used more memory than it may",
@@ -277,15 +277,22 @@ def _counts(counts: Any, case: Case) -> Verdict:
 
 def show(outcome: Outcome) -> str:
     """The evidence for a public test: the input, what was expected, what came, all of it small."""
-    call, lines = outcome.case.call, [outcome.verdict.line]
-    given = [small(each) for each in call.args] + [f"{name}={small(each)}" for name, each in call.kwargs.items()]
-    lines += [f"input: {each}" for each in given]
-    lines.append(f"expected: {small(outcome.case.expected.value)}")
-    if outcome.answer is not None and outcome.answer.raised is None:
-        lines.append(f"got: {small(outcome.answer.value)}")
+    call, answer = outcome.case.call, outcome.answer
+    if outcome.verdict.status in ("not attempted", "missing"):
+        return ""
+    lines = [outcome.verdict.line] if outcome.replied else []
+    lines += [_labelled("input", each) for each in call.args]
+    lines += [_labelled(name, each) for name, each in call.kwargs.items()]
+    if answer is not None:
+        lines.append(_labelled("expected", outcome.case.expected.value))
+        lines += [_labelled("got", answer.value)] if answer.raised is None else []
     if outcome.printed:
         lines.append(f"printed: {outcome.printed}")
     return "\n".join(lines)
+
+
+def _labelled(label: str, value: Any) -> str:
+    return f"{label}: " + small(value).replace("\n", "\n" + " " * (len(label) + 2))
 
 
 def small(value: Any) -> str:

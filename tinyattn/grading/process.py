@@ -159,7 +159,8 @@ class Worker:
         self.protections: list[str] = []
         self.folder = tempfile.mkdtemp(prefix="tinyattn-")
         os.chmod(self.folder, 0o755)
-        self.warden, self.ended = 0, None
+        self.warden = 0
+        self.ended: int | None = None
         theirs, ours = [], []
         for index in range(5):
             read, write = os.pipe()

@@ -1,4 +1,4 @@
-"""Results in the forms that people and platforms read: text, JSON, CSV, Gradescope, GitHub Classroom, a class report."""
+"""Results as people and platforms read them: text, JSON, CSV, Gradescope, GitHub Classroom, a class report."""
 
 import csv
 import io
@@ -32,17 +32,17 @@ def as_text(result: dict[str, Any]) -> str:
         mark = "pass" if test["status"] == "pass" else "FAIL"
         lines.append(f"  {mark}  {test['id']:32} {test['score']:>5} / {test['max_score']}")
         if test["status"] != "pass" and not result["problem"]:
-            lines += [f"          {line}" for line in explain(test).splitlines()]
+            lines += [f"          {line}" for line in explain(test, result["hints"]).splitlines()]
     if result["protections"]:
         lines.append(f"  protections: {', '.join(result['protections'])}")
     return "\n".join(lines) + "\n"
 
 
-def explain(test: dict[str, Any]) -> str:
-    """Why a test failed: the kind of failure, the evidence of a public test, the cause and the hint."""
+def explain(test: dict[str, Any], level: str) -> str:
+    """Why a test failed: the kind of failure, a public test's evidence, the hint; above questions, the cause too."""
     lines = [f"{test['status']}: {test['summary']}", *test["evidence"].splitlines()]
-    if test["shown_misconception"]:
-        lines.append(test["shown_misconception"])
+    if test["misconception"] and level in ("concept", "place"):
+        lines.append(test["misconception"])
     if test["hint"]:
         lines.append(f"hint: {test['hint']}")
     return "\n".join(lines)
@@ -78,7 +78,7 @@ def as_gradescope(result: dict[str, Any], metadata: dict[str, Any] | None = None
             "score": test["score"],
             "max_score": test["max_score"],
             "status": "passed" if test["status"] == "pass" else "failed",
-            "output": "" if test["status"] == "pass" else explain(test),
+            "output": "" if test["status"] == "pass" else explain(test, result["hints"]),
             "output_format": "text",
             "visibility": "visible",
             "extra_data": {"status": test["status"], "misconception": test["misconception"]},
@@ -105,7 +105,7 @@ def as_gradescope(result: dict[str, Any], metadata: dict[str, Any] | None = None
 
 
 def as_classroom(result: dict[str, Any]) -> str:
-    """What GitHub Classroom's stock reporter reads; a test's status agrees with its score, so that its totals do too."""
+    """What GitHub Classroom's stock reporter reads; a test's status agrees with its score, and so do totals."""
     passed = all(test["status"] == "pass" for test in result["tests"])
     tests = [
         {
@@ -119,7 +119,7 @@ def as_classroom(result: dict[str, Any]) -> str:
             "duration": "",
             "score": test["score"],
             "max_score": test["max_score"],
-            "output": "" if test["status"] == "pass" else explain(test)[:CLASSROOM_OUTPUT],
+            "output": "" if test["status"] == "pass" else explain(test, result["hints"])[:CLASSROOM_OUTPUT],
         }
         for test in result["tests"]
     ]
@@ -164,10 +164,16 @@ def class_report(results: Sequence[dict[str, Any]], assignment: Assignment) -> s
 
 
 def draw_misconceptions(results: Sequence[dict[str, Any]], path: Path) -> bool:
-    """The histogram of misconceptions as a figure; False if there is none to draw or nothing to draw it with."""
+    """The histogram of misconceptions as a figure; False if there is none to draw."""
     named = misconceptions(results)[:20]
     if not named:
         return False
     from tinyattn import plot
 
-    return bool(plot.histogram_of_names([(name.replace("_", " "), count) for name, _, count in named], path))
+    names = [name.replace("_", " ") for name, _, _ in named]
+    figure, axes = plot.axes(width=7.5, height=1.2 + 0.3 * len(named))
+    axes.barh(names, [count for _, _, count in named], color=plot.COLOURS[0])
+    axes.invert_yaxis()
+    plot.label(axes, title=f"Misconceptions recognised in {len(results)} submissions", x="submissions", legend=None)
+    figure.savefig(path)
+    return True

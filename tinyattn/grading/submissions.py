@@ -1,4 +1,4 @@
-"""Finds what students handed in. A file that cannot be graded becomes one clear line, never an error of the grader's."""
+"""Finds what students handed in. What cannot be graded becomes one clear line, never an error of the grader's."""
 
 import hashlib
 import os
@@ -56,6 +56,14 @@ def find(path: Path, file: str) -> list[Submission]:
             f"{shown(path)} holds neither {file} nor folders, .py files or .zip archives of students"
         )
     return [read(entry, file, name=entry.name) for entry in listed]
+
+
+def one(path: Path, file: str) -> Submission:
+    """The single submission at `path`; ValueError for a class."""
+    found = find(path, file)
+    if len(found) != 1:
+        raise ValueError(f"{shown(path)} holds {len(found)} submissions; give one of them, or use: tinyattn grade")
+    return found[0]
 
 
 def _counts(entry: Path, file: str) -> bool:
