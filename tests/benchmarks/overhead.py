@@ -1,5 +1,5 @@
-"""What the engine itself costs: chains of 1,000 tiny elementwise ops, forward and backward, beside PyTorch and autograd;
-and `import tinyattn` beside `import numpy`.
+"""What the engine itself costs: chains of 1,000 tiny elementwise ops, forward and backward, beside PyTorch and HIPS
+autograd; and `import tinyattn` beside `import numpy`.
 
 python tests/benchmarks/overhead.py [--repeats 60] [--only mixed,tanh] [--no-import]
 
@@ -10,6 +10,7 @@ Eight float32 numbers per op, so that next to nothing is arithmetic; the garbage
 import argparse
 import subprocess
 import sys
+from functools import partial
 from statistics import median, quantiles
 
 import numpy as np
@@ -81,7 +82,7 @@ def compare_chains(names, repeats):
     others = [name for name in gradients if name != "tinyattn"]
     print(f"\n{OPS} ops forward and backward, {repeats} rounds: us per op; ratios are median (quartiles)")
     for name in names:
-        contenders = {library: lambda g=gradient: g(*CHAINS[name]) for library, gradient in gradients.items()}
+        contenders = {library: partial(gradient, *CHAINS[name]) for library, gradient in gradients.items()}
         for library in others:
             np.testing.assert_allclose(contenders[library](), contenders["tinyattn"](), rtol=1e-3, err_msg=library)
         seconds = times(contenders, repeats)

@@ -1,8 +1,9 @@
-"""Times of several contenders in one run: interleaved, so that a busy machine slows all of them, and compared in pairs."""
+"""Times of several contenders in one run: interleaved, so that a busy machine slows all, and compared in pairs."""
 
 import os
 import platform
 from importlib import import_module
+from importlib.metadata import version
 from statistics import median, quantiles
 from time import perf_counter
 
@@ -15,15 +16,9 @@ def found(*names):
             modules[name] = import_module(name)
         except ImportError:
             print(f"{name}: not installed, left out (pip install 'tinyattn[bench]')")
-    versions = ", ".join(f"{name} {_version(name, module)}" for name, module in modules.items())
+    versions = ", ".join(f"{name} {version(name)}" for name in modules)
     print(f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores")
     return modules
-
-
-def _version(name, module):
-    from importlib.metadata import version
-
-    return getattr(module, "__version__", None) or version(name)
 
 
 def times(contenders, repeats):
