@@ -51,7 +51,7 @@ def keep_block(rows, keys, p, seed, table):
         stream = np.random.Philox(counter=counter, key=[seed % 2**64, table])
         drawn = stream.random_raw(width * TILE // 2).view(np.uint32).reshape(width, TILE)
         np.greater_equal(drawn, limit, out=keep[:, i])
-    return keep.reshape(width, -1).T[: rows.stop - (rows.start or 0)]
+    return keep.reshape(width, len(tiles) * TILE).T[: rows.stop - (rows.start or 0)]
 
 
 def seed_of(rng):

@@ -55,7 +55,7 @@ def softmax(scores, *, axis=-1):  # (..., L, S) -> (..., L, S)
     xp = namespace(scores)
     axis = axis_of(scores, axis, "softmax")
     wide = widen(scores.astype(real_dtype(scores), copy=False))
-    with np.errstate(invalid="ignore"):  # inf - inf is the NaN that is promised
+    with np.errstate(over="ignore", invalid="ignore"):  # -max - max is as good as -inf, inf - inf the NaN promised
         weights = xp.exp(wide - stable_peak(wide, axis))
         total = xp.sum(weights, axis=axis, keepdims=True)
         weights = (weights / xp.where(total == 0, 1, total)).astype(real_dtype(scores), copy=False)
