@@ -126,7 +126,9 @@ def label(ax, title=None, x=None, y=None, log_x=None, log_y=None, legend="best",
 def _logarithmic(ax, which, base):
     ax.set(**{f"{which}scale": "log"})
     axis = ax.xaxis if which == "x" else ax.yaxis
-    axis.set_major_locator(LogLocator(base, numticks=8))
+    low, high = axis.get_view_interval()
+    within = (1, 2, 5) if base == 10 and high / low < 50 else (1,)  # a short axis needs more than one tick
+    axis.set_major_locator(LogLocator(base, within, numticks=8))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
 
