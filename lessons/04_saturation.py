@@ -193,7 +193,7 @@ lesson.verdict(
 lesson.verdict(
     "but not for all queries: the rms grows, as d_k^(1/4), since a few near ties carry it",
     abs(rms_slope - 0.25) < 0.1,
-    f"slope {rms_slope:.3f}; at the end {rms['no scale'][-1] / typical['no scale'][-1]:.1e} times the typical gradient, "
+    f"slope {rms_slope:.3f}; finally {rms['no scale'][-1] / typical['no scale'][-1]:.1e} times the typical gradient, "
     f"with the scale {rms['1/√d_k'][-1] / typical['1/√d_k'][-1]:.2f}",
 )
 
