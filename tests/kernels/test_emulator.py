@@ -96,9 +96,7 @@ def test_every_planted_kernel_is_launched_and_marked():
 def test_a_planted_bug_is_found_by_kind_and_line(name, order):
     grid, block, arguments, shared_mem = PLANTED[name]
     before = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-    module = kernels.load(
-        HERE / "planted.cu", "emulated", checked=True, order=order[0], seed=order[1], time_limit=0.3
-    )
+    module = kernels.load(HERE / "planted.cu", "emulated", checked=True, order=order[0], seed=order[1], time_limit=0.3)
     with pytest.raises(KernelError) as caught:
         module.get_function(name)(grid, block, arguments, shared_mem=shared_mem)
     fault = caught.value

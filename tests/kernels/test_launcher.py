@@ -58,7 +58,12 @@ def test_signatures_are_read_from_the_source():
     assert list(found) == ["scaled", "bits_of", "packs", "swap_ends", "null_or_first", "by_value"]
     described = [(p.name, p.dtype, p.pointer, p.const) for p in found["scaled"].parameters]
     f32, i32 = np.dtype(np.float32), np.dtype(np.int32)
-    assert described == [("x", f32, True, True), ("y", f32, True, False), ("n", i32, False, True), ("factor", f32, False, True)]
+    assert described == [
+        ("x", f32, True, True),
+        ("y", f32, True, False),
+        ("n", i32, False, True),
+        ("factor", f32, False, True),
+    ]
     assert found["scaled"].most_threads == 256
     assert [p.dtype for p in found["bits_of"].parameters] == [np.float16, np.float16, np.int64, np.uint64]
     assert found["packs"].parameters[0].align == 16
@@ -160,9 +165,17 @@ def test_a_wrong_argument_costs_one_sentence(device, change, error, words):
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
-        (lambda d: kernels.load(SOURCE, d).get_function("nothing"), ValueError, "no kernel 'nothing'; .* scaled, bits_of"),
+        (
+            lambda d: kernels.load(SOURCE, d).get_function("nothing"),
+            ValueError,
+            "no kernel 'nothing'; .* scaled, bits_of",
+        ),
         (lambda d: kernels.load(SOURCE, d).get_function("for_any_type"), ValueError, "no kernel 'for_any_type'"),
-        (lambda d: run(d, "by_value", 1, 1, (1, numbers(1))), TypeError, "`Pair pair` .* a type that Python cannot pass"),
+        (
+            lambda d: run(d, "by_value", 1, 1, (1, numbers(1))),
+            TypeError,
+            "`Pair pair` .* a type that Python cannot pass",
+        ),
         (lambda d: run(d, "scaled", 1, 32, (numbers(3), numbers(3), 3)), TypeError, r"takes 4 arguments .* got 3"),
         (lambda d: run(d, "packs", 1, 2, (numbers(9)[1:], np.zeros(2, bool))), ValueError, "a multiple of 16 bytes"),
         (lambda d: kernels.load("missing.cu", d), FileNotFoundError, "missing.cu"),
@@ -203,7 +216,11 @@ def test_a_path_and_its_text_are_the_same(device, tmp_path):
 def python(code, **environment):
     result = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (Path(kernels.__file__).parents[1],))), **environment},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(map(str, (Path(kernels.__file__).parents[1],))),
+            **environment,
+        },
         capture_output=True,
         text=True,
         timeout=120,
