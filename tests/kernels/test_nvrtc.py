@@ -1,4 +1,4 @@
-"""Every kernel of the engine compiles for real GPUs: no warning, no spill, and no more registers than the stored table."""
+"""Every kernel of the engine compiles for real GPUs: no warning, no spill, no more registers than the stored table."""
 
 import csv
 import re

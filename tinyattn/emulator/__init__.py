@@ -8,8 +8,8 @@ Out of reach here, and only a GPU can tell: time, streams, the last bits of fast
 blocks, tensor cores, inline PTX.
 """
 
-from tinyattn.emulator.program import Program, available, build
 from tinyattn.emulator.errors import KernelError, Unavailable
 from tinyattn.emulator.process import Counts, Traffic, launch
+from tinyattn.emulator.program import Program, available, build
 
 __all__ = ["Counts", "KernelError", "Program", "Traffic", "Unavailable", "available", "build", "launch"]

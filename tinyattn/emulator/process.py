@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinyattn.emulator.program import Program, run
 from tinyattn.emulator.errors import KernelError
+from tinyattn.emulator.program import Program, run
 
 PAGE = 4096
 BASE = (
