@@ -10,7 +10,7 @@ DEVICES = ("cpu", "cuda", "emulated")
 
 
 def is_cupy(x) -> bool:
-    return type(x).__module__.partition(".")[0] == "cupy"
+    return "cupy" in sys.modules and type(x).__module__.partition(".")[0] == "cupy"
 
 
 def is_array(x) -> bool:
@@ -19,6 +19,8 @@ def is_array(x) -> bool:
 
 def namespace(*arrays):
     """The library that the arrays belong to: numpy or cupy. TypeError where they are mixed."""
+    if "cupy" not in sys.modules:  # nor can one of them be CuPy's
+        return np
     on_gpu = [is_cupy(x) for x in arrays if type(x) is not float and type(x) is not int and x is not None]
     if True not in on_gpu:
         return np
@@ -46,6 +48,11 @@ def import_cupy():
             "use device='cpu' or 'emulated'"
         ) from None
     return cupy
+
+
+def shape_of(x):
+    """The shape of an array of either library, () for a number."""
+    return getattr(x, "shape", ())
 
 
 def check_device(device):

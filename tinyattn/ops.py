@@ -11,7 +11,7 @@ import operator
 
 import numpy as np
 
-from tinyattn.backend import add_at, is_array, namespace, widen
+from tinyattn.backend import add_at, is_array, namespace, shape_of, widen
 from tinyattn.tensor import Tensor, as_tensor, op
 
 # --- elementwise: shapes broadcast as in NumPy ---------------------------------------------------------------------
@@ -308,8 +308,8 @@ def _real(x):
 @op
 def matmul(a, b):
     """(..., n, k) @ (..., k, m) -> (..., n, m), a 1-D side being a row on the left and a column on the right."""
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
-        raise ValueError(f"matmul needs at least one axis on both sides, got shapes {np.shape(a)} and {np.shape(b)}")
+    if not shape_of(a) or not shape_of(b):
+        raise ValueError(f"matmul needs at least one axis on both sides, got shapes {shape_of(a)} and {shape_of(b)}")
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         raise ValueError(f"matmul needs (..., n, k) @ (..., k, m), got {a.shape} @ {b.shape}")
     rows, columns = (a[None] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
@@ -331,7 +331,7 @@ def matmul(a, b):
 def matrix_product(a, b):
     """a @ b on arrays; float16 is accumulated in float32."""
     if a.dtype == np.float16 or b.dtype == np.float16:
-        return (widen(a) @ widen(b)).astype(np.result_type(a, b))
+        return (widen(a) @ widen(b)).astype(np.result_type(a.dtype, b.dtype))
     return a @ b
 
 
@@ -374,7 +374,7 @@ def permute_dims(x, *, axes=None):
     """x with its axes in another order; reversed by default."""
     if axes is not None and sorted(a % x.ndim if x.ndim else a for a in axes) != list(range(x.ndim)):
         raise ValueError(f"permute_dims needs each axis of shape {x.shape} once, got axes {axes}")
-    undo = None if axes is None else np.argsort([a % x.ndim for a in axes])
+    undo = None if axes is None else sorted(range(x.ndim), key=lambda i: axes[i] % x.ndim)
     return x.transpose(axes), (lambda grad: grad.transpose(undo),)
 
 

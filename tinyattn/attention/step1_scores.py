@@ -1,7 +1,6 @@
 """Step 1: how well each query matches each key."""
 
-import numpy as np
-
+from tinyattn.backend import shape_of
 from tinyattn.ops import batch_of, matrix_product, selective_product
 from tinyattn.tensor import op
 
@@ -24,8 +23,8 @@ def scores(query, key):  # (..., L, E), (..., S, E) -> (..., L, S)
 
 
 def _check(query, key):
-    if np.ndim(query) < 2 or np.ndim(key) < 2:
-        shapes = f"{np.shape(query)} and {np.shape(key)}"
+    if len(shape_of(query)) < 2 or len(shape_of(key)) < 2:
+        shapes = f"{shape_of(query)} and {shape_of(key)}"
         raise ValueError(f"scores needs query (..., L, E) and key (..., S, E), got {shapes}")
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"scores needs query and key of one width E, got {query.shape} and {key.shape}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinyattn import kernels
 from tinyattn.attention.step2_scale import scale
-from tinyattn.backend import is_cupy, namespace, widen
+from tinyattn.backend import is_cupy, namespace, shape_of, widen
 from tinyattn.ops import axis_of, logsumexp, real_dtype, same, stable_peak, where
 from tinyattn.tensor import as_tensor, op
 
@@ -22,7 +22,7 @@ def mask(scores, attn_mask):  # (..., L, S), broadcasts to (..., L, S) -> (..., 
     mean either. A 2-D mask is (L, S); for lengths that differ by sample see `padding_mask`.
     """
     xp = namespace(scores, attn_mask)
-    check_mask(attn_mask, np.shape(scores))
+    check_mask(attn_mask, shape_of(scores))
     if attn_mask.dtype == bool:
         return xp.where(attn_mask, scores, -math.inf), (lambda grad: xp.where(attn_mask, grad, 0), None)
     # the sum stays wide, for float16 too: -65504 and a score of -20 add up to -inf in float16

@@ -1,7 +1,6 @@
 """Step 4: each query's output is the average of the values under its weights."""
 
-import numpy as np
-
+from tinyattn.backend import shape_of
 from tinyattn.ops import batch_of, matrix_product
 from tinyattn.tensor import op
 
@@ -21,8 +20,8 @@ def weighted_sum(weights, value):  # (..., L, S), (..., S, Ev) -> (..., L, Ev)
 
 
 def _check(weights, value):
-    if np.ndim(weights) < 2 or np.ndim(value) < 2:
-        shapes = f"{np.shape(weights)} and {np.shape(value)}"
+    if len(shape_of(weights)) < 2 or len(shape_of(value)) < 2:
+        shapes = f"{shape_of(weights)} and {shape_of(value)}"
         raise ValueError(f"weighted_sum needs weights (..., L, S) and value (..., S, Ev), got {shapes}")
     if weights.shape[-1] != value.shape[-2]:
         raise ValueError(
