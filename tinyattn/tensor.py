@@ -5,14 +5,15 @@ gradient of the output into gradients of the inputs (vector-Jacobian product). `
 the leaves, newest tensor first, and applies each vjp once.
 """
 
-import heapq
 import inspect
 import itertools
 from contextvars import ContextVar
 from functools import wraps
+from heapq import heappop, heappush
 from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy import ndarray
 
 from tinyattn.backend import check_device, is_array, is_cupy, namespace, to_device
 
@@ -83,19 +84,14 @@ class Tensor:
             raise NotImplementedError("tinyattn offers first derivatives only: a gradient is an array, not a tensor")
         if not self.requires_grad:
             raise ValueError("backward() needs a tensor that depends on one with requires_grad=True, this one does not")
-        pending = {self: _upstream(self, grad)}
-        newest_first = [(-self._order, self)]
+        totals = {self: _upstream(self, grad)}
+        newest_first = [] if self._vjp is None else [(-self._order, self)]
         while newest_first:
-            node = heapq.heappop(newest_first)[1]
-            grad = pending.pop(node)
+            node = heappop(newest_first)[1]
+            grad = totals[node] if node._retains else totals.pop(node)
             vjp = node._vjp
-            if vjp is None or node._retains:
-                xp = namespace(grad)
-                node.grad = xp.array(grad) if node.grad is None else xp.asarray(node.grad + grad)
-            if vjp is None:
-                continue
             rules = vjp if type(vjp) is tuple else vjp(grad)
-            if type(rules) not in (tuple, list) or len(rules) != len(node._inputs):
+            if not (type(rules) is tuple or type(rules) is list) or len(rules) != len(node._inputs):
                 raise ValueError(
                     f"the vjp of {node._op} must give a tuple of {len(node._inputs)}, one gradient for each input, "
                     f"got {_describe(rules)}"
@@ -103,15 +99,21 @@ class Tensor:
             for i, x in enumerate(node._inputs):
                 if x is None:
                     continue
-                g = rules[i](grad) if rules is vjp and rules[i] else rules[i]
+                g = rules[i]
+                if rules is vjp and g is not None:
+                    g = g(grad)
                 data = x.data
                 if getattr(g, "shape", None) != data.shape or g.dtype is not data.dtype:
                     g = _fit(g, data, node._op)
-                if x in pending:
-                    pending[x] = pending[x] + g
+                if x in totals:
+                    totals[x] = totals[x] + g
                 else:
-                    pending[x] = g
-                    heapq.heappush(newest_first, (-x._order, x))
+                    totals[x] = g
+                    if x._vjp is not None:
+                        heappush(newest_first, (-x._order, x))
+        for x, grad in totals.items():  # the leaves, and what retains its gradient
+            xp = namespace(grad)
+            x.grad = xp.array(grad) if x.grad is None else xp.asarray(x.grad + grad)
 
     def detach(self):
         """The same data with no history."""
@@ -326,32 +328,61 @@ def op(forward) -> Op:
                         f"{name} needs all tensors on one device, got {device!r} and {x.device!r}: move one with .to()"
                     )
             else:
-                arrays.append(x if type(x) is float or type(x) is int else _constant(x, name, takes_none))
+                arrays.append(_constant(x, name, takes_none))
                 kept.append(None)
         if device is None:
             device = "cuda" if any(is_cupy(x) for x in arrays) else "cpu"
             if not any(is_array(x) for x in arrays):
                 arrays = [x if x is None else np.asarray(x) for x in arrays]
         run = forward if kernel is None or device == "cpu" else kernel
-        result = run(*arrays, **settings) if settings else run(*arrays)
-        try:
-            output, vjp = result
-        except (TypeError, ValueError):
-            raise TypeError(f"the op {name} must return a pair (output, vjp), got {_describe(result)}") from None
-        if type(output) is not np.ndarray and not is_cupy(output):
-            output = np.asarray(output)
-        if not needs_grad or not _recording.get():
-            return _tensor(output, device, False)
-        return _fill(_new(Tensor), output, device, True, name, kept, vjp)
+        return _node(name, run(*arrays, **settings), device, kept if needs_grad else None)
+
+    # Ops on small arrays spend half of their time in this file, so what most of them are called with, a tensor, two
+    # tensors, or a tensor and a number, is spared the loop above.
+    @wraps(forward)
+    def unary(*inputs, **settings):
+        if len(inputs) != 1 or settings or kernel or not isinstance(x := inputs[0], Tensor):
+            return apply(*inputs, **settings)
+        return _node(name, forward(x.data), x.device, inputs if x.requires_grad else None)
+
+    @wraps(forward)
+    def binary(*inputs, **settings):
+        if len(inputs) != 2 or settings or kernel or not isinstance(a := inputs[0], Tensor):
+            return apply(*inputs, **settings)
+        b = inputs[1]
+        if not isinstance(b, Tensor):
+            result = forward(a.data, b if type(b) is float else _constant(b, name, takes_none))
+            return _node(name, result, a.device, (a, None) if a.requires_grad else None)
+        if a.device != b.device:
+            return apply(a, b)
+        kept: tuple | None = inputs
+        if not b.requires_grad:
+            kept = (a, None) if a.requires_grad else None
+        elif not a.requires_grad:
+            kept = (None, b)
+        return _node(name, forward(a.data, b.data), a.device, kept)
 
     def cuda(function):
         nonlocal kernel
         kernel = function
         return function
 
-    made = cast(Any, apply)
+    made = cast(Any, unary if arity == 1 else binary if arity == 2 else apply)
     made.forward, made.cuda = forward, cuda
     return made
+
+
+def _node(name, result, device, inputs):
+    """The tensor that an op returns; inputs are those that need a gradient, each in its place, or None."""
+    try:
+        output, vjp = result
+    except (TypeError, ValueError):
+        raise TypeError(f"the op {name} must return a pair (output, vjp), got {_describe(result)}") from None
+    if type(output) is not ndarray and not is_cupy(output):
+        output = np.asarray(output)
+    if inputs is None or not _recording.get():
+        return _tensor(output, device, False)
+    return _fill(_new(Tensor), output, device, True, name, inputs, vjp)
 
 
 def _bind(name, input_names, setting_names, inputs, settings):
@@ -371,7 +402,7 @@ def _bind(name, input_names, setting_names, inputs, settings):
 
 def _constant(x, name, takes_none):
     """An input without a gradient, as ops take it. NumPy scalars become Python's, which never widen a float32."""
-    if (type(x) is np.ndarray and x.dtype in _FLOATS) or type(x) is bool or (x is None and takes_none):
+    if type(x) in (float, int, bool) or (type(x) is ndarray and x.dtype in _FLOATS) or (x is None and takes_none):
         return x
     if isinstance(x, np.generic) and x.dtype.kind in "biuf" and x.dtype.itemsize <= 8:
         return x.item()
