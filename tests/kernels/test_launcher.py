@@ -70,7 +70,7 @@ def test_signatures_are_read_from_the_source():
 
 
 @pytest.mark.parametrize("factor", [0.125, np.float32(0.125), np.float64(0.125), np.float16(0.125)])
-def test_gpu_03_a_number_of_any_float_type_arrives_right(device, factor):
+def test_GPU_03_a_number_of_any_float_type_arrives_right(device, factor):
     x = numbers(100)
     _, y, *_ = run(device, "scaled", 2, 64, (x, np.zeros_like(x), 100, factor))
     np.testing.assert_array_equal(y, x / 8)
@@ -83,7 +83,7 @@ def test_an_integer_of_any_type_arrives_right(device, n):
     np.testing.assert_array_equal(y, np.where(np.arange(120) < 100, 2 * x, 0))
 
 
-def test_gpu_01_strided_arrays_are_packed_and_brought_back(device):
+def test_GPU_01_strided_arrays_are_packed_and_brought_back(device):
     x, y = numbers(10, 12), np.zeros((12, 20), np.float32)
     x_moved, y_moved = to_device(x, device), to_device(y, device)
     kernels.load(SOURCE, device).get_function("scaled")(1, 128, (x_moved.T, y_moved[:, ::2], 120, 3.0))
@@ -91,7 +91,7 @@ def test_gpu_01_strided_arrays_are_packed_and_brought_back(device):
     np.testing.assert_array_equal(to_device(y_moved, "cpu")[:, 1::2], 0)
 
 
-def test_gpu_02_a_broadcast_array_is_read_in_full_and_cannot_be_written(device):
+def test_GPU_02_a_broadcast_array_is_read_in_full_and_cannot_be_written(device):
     row = to_device(numbers(6), device)
     table, y = row[None].repeat(1, 0), to_device(np.zeros((4, 6), np.float32), device)
     wide = np.broadcast_to(row, (4, 6)) if device == "emulated" else sys.modules["cupy"].broadcast_to(row, (4, 6))
