@@ -335,7 +335,12 @@ def op(forward) -> Op:
             if not any(is_array(x) for x in arrays):
                 arrays = [x if x is None else np.asarray(x) for x in arrays]
         run = forward if kernel is None or device == "cpu" else kernel
-        return _node(name, run(*arrays, **settings), device, kept if needs_grad else None)
+        try:
+            result = run(*arrays, **settings)
+        except TypeError:
+            namespace(*arrays)  # says so where NumPy and CuPy arrays met
+            raise
+        return _node(name, result, device, kept if needs_grad else None)
 
     # Ops on small arrays spend half of their time in this file, so what most of them are called with, a tensor, two
     # tensors, or a tensor and a number, is spared the loop above.
@@ -350,10 +355,9 @@ def op(forward) -> Op:
         if len(inputs) != 2 or settings or kernel or not isinstance(a := inputs[0], Tensor):
             return apply(*inputs, **settings)
         b = inputs[1]
-        if not isinstance(b, Tensor):
-            result = forward(a.data, b if type(b) is float else _constant(b, name, takes_none))
-            return _node(name, result, a.device, (a, None) if a.requires_grad else None)
-        if a.device != b.device:
+        if type(b) is float or type(b) is int:
+            return _node(name, forward(a.data, b), a.device, (a, None) if a.requires_grad else None)
+        if not isinstance(b, Tensor) or a.device != b.device:
             return apply(a, b)
         kept: tuple | None = inputs
         if not b.requires_grad:
