@@ -36,6 +36,11 @@ def positive(*shape):
     return np.abs(RNG.normal(size=shape)) + 0.5
 
 
+def beside(tensor, array):
+    """The array where the tensor is."""
+    return tinyattn.as_tensor(array, device=tensor.device)
+
+
 def by_rows(function):
     """function of 1-D rows, applied along the last axis."""
     return lambda x: np.apply_along_axis(function, -1, x)
@@ -87,8 +92,8 @@ TABLE = [
     Row(ops.relu, ops.relu, lambda x: x * (x > 0), ((3, 4),)),
     Row(ops.abs, ops.abs, np.abs, ((3, 4),)),
     Row(ops.abs, lambda x: abs(x), np.abs, ((3, 4),), "built-in"),
-    Row(ops.where, lambda a, b: ops.where(KEEP, a, b), lambda a, b: np.where(KEEP, a, b), ((3, 1), (5,))),
-    Row(ops.where, lambda a: ops.where(KEEP, a, 0.5), lambda a: np.where(KEEP, a, 0.5), ((3, 5),), "number"),
+    Row(ops.where, lambda a, b: ops.where(beside(a, KEEP), a, b), lambda a, b: np.where(KEEP, a, b), ((3, 1), (5,))),
+    Row(ops.where, lambda a: ops.where(beside(a, KEEP), a, 0.5), lambda a: np.where(KEEP, a, 0.5), ((3, 5),), "number"),
     Row(ops.maximum, ops.maximum, np.maximum, ((3, 4), (4,))),
     Row(ops.maximum, lambda a: ops.maximum(a, 0.1), lambda a: np.maximum(a, 0.1), ((3, 4),), "number"),
     Row(ops.minimum, ops.minimum, np.minimum, ((3, 1), (4,))),
@@ -154,7 +159,7 @@ TABLE = [
     Row(tinyattn.scale, lambda s: tinyattn.scale(s, factor=0.3), lambda s: 0.3 * s, ((2, 3),)),
     Row(
         tinyattn.mask,
-        lambda s: tinyattn.mask(s, KEEP).exp(),
+        lambda s: tinyattn.mask(s, beside(s, KEEP)).exp(),
         lambda s: np.exp(s) * KEEP,
         ((2, 3, 5),),
         "boolean",
@@ -166,7 +171,7 @@ TABLE = [
     ),
     Row(
         step3_softmax.fused_softmax,
-        lambda s, b: step3_softmax.fused_softmax(s, b, keep=KEEP, factor=0.7),
+        lambda s, b: step3_softmax.fused_softmax(s, b, keep=beside(s, KEEP).data, factor=0.7),
         lambda s, b: masked_weights(0.7 * s + b, KEEP),
         ((2, 3, 5), (5,)),
     ),
@@ -189,7 +194,7 @@ TABLE = [
     ),
     Row(
         tiled.tiled_attention,
-        lambda q, k, v, b: tiled.tiled_attention(q, k, v, b, attn_mask=KEEP, factor=0.6),
+        lambda q, k, v, b: tiled.tiled_attention(q, k, v, b, attn_mask=beside(q, KEEP).data, factor=0.6),
         lambda q, k, v, b: masked_weights(0.6 * q @ k.swapaxes(-1, -2) + b, KEEP) @ v,
         ((2, 1, 3, 4), (2, 5, 4), (5, 6), (3, 1)),
     ),
