@@ -247,6 +247,12 @@ def test_one_lesson_shows_what_it_prints(call, tmp_path):
     assert (tmp_path / "figures" / "01_noise.png").exists()  # no clone around it: ./figures
 
 
+def test_a_lesson_gets_its_options(call, folder):
+    (folder / "04_options.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    done = call("lessons", "4", "--device", "cpu", "--figures", "pictures", "--show")
+    assert "['--device', 'cpu', '--figures', 'pictures', '--show']" in done.stdout
+
+
 def test_the_list_needs_no_figures_folder(call, tmp_path):
     done = call("lessons", "--list")
     assert done.stdout.splitlines() == ["01 Noise and its mean", "02 Broken", "03 Sleeps"]
