@@ -25,7 +25,7 @@ from tinyattn.lesson import Lesson
 lesson = Lesson(__file__)
 
 WIDTHS = 2 ** np.arange(13)  # d_k from 1 to 4096
-TOKENS, VALUE_WIDTH, SEEDS = 32, 8, 80  # as many queries as keys
+QUERIES, KEYS, VALUE_WIDTH, SEEDS = 128, 32, 8, 20
 scales = {"no scale": lambda d: 1.0, "1/√d_k": lambda d: d**-0.5}
 
 
@@ -75,8 +75,9 @@ def describe(scaled, weights):
 def observe(width, seed):
     """{scale: {quantity: value}} for one draw, which all scales share."""
     rng = np.random.default_rng([seed, width])
-    data = [rng.normal(size=(TOKENS, n)) for n in (width, width, VALUE_WIDTH, VALUE_WIDTH)]
-    return {name: observe_scaled(*data, scale(width)) for name, scale in scales.items()}
+    query, upstream = rng.normal(size=(QUERIES, width)), rng.normal(size=(QUERIES, VALUE_WIDTH))
+    key, value = rng.normal(size=(KEYS, width)), rng.normal(size=(KEYS, VALUE_WIDTH))
+    return {name: observe_scaled(query, key, value, upstream, scale(width)) for name, scale in scales.items()}
 
 
 def observe_scaled(query, key, value, upstream, factor):
@@ -123,10 +124,11 @@ for quantity in quantities:
 #
 # For the gradient: a row of scores gets factor · J·g, with J the Jacobian and g the gradient of the weights, whose
 # entries have variance Ev, the value width. Then it is multiplied by the keys, each of length √d_k. Altogether factor ·
-# √(d_k Ev) · |J| for a query, where the rms takes the mean of |J|². For large σ that mean is p/(3σ).
+# √(d_k Ev) · |J| for a query, where the rms takes the mean of |J|². For large σ that mean is p/(3σ). The keys share the
+# same sum of squares among fewer: √(L/S) times as much for each.
 
 # %%
-rows = np.random.default_rng(0).normal(size=(10000, TOKENS))
+rows = np.random.default_rng(0).normal(size=(10000, KEYS))
 
 
 def expected(width, scale):
@@ -139,7 +141,7 @@ def expected(width, scale):
         "query gradient, median": size * np.median(norms),
         "query gradient, rms": rms,
         "key gradient, median": np.nan,  # of sums over the queries: no simple formula
-        "key gradient, rms": rms,
+        "key gradient, rms": rms * (QUERIES / KEYS) ** 0.5,
     }
 
 
@@ -149,9 +151,9 @@ theory = {name: {q: np.array([p[q] for p in predictions[name]]) for q in quantit
 x = np.linspace(-8, 8, 4001)
 density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
 below = np.array([0.5 * math.erfc(-v / math.sqrt(2)) for v in x])
-near = TOKENS * (TOKENS - 1) * np.sum(density**2 * below ** (TOKENS - 2)) * (x[1] - x[0])
+near = KEYS * (KEYS - 1) * np.sum(density**2 * below ** (KEYS - 2)) * (x[1] - x[0])
 limits = {"entropy": math.pi**2 / 6, "1 - largest weight": math.log(2), "Jacobian norm": 1.0}
-print(f"density of the gap at 0, for {TOKENS} keys: {near:.3f}")
+print(f"density of the gap at 0, for {KEYS} keys: {near:.3f}")
 
 # %% [markdown]
 # ## Compare
@@ -226,9 +228,9 @@ for ax, (quantity, name) in zip(panels, names.items(), strict=True):
         title="{}{}: {:.2g} instead of {:.2g}".format(quantity[0].upper(), quantity[1:], *at_end[quantity]),
         x="key width $d_k$", y=name, log_x=2, log_y=10, legend="lower left",
     )  # fmt: skip
-equal = math.log(TOKENS)
+equal = math.log(KEYS)
 panels[0].axhline(equal, color="black", linewidth=1)
-plot.note(panels[0], WIDTHS[-1], equal, f"equal weights: ln {TOKENS}", ha="right", va="bottom")
+plot.note(panels[0], WIDTHS[-1], equal, f"equal weights: ln {KEYS}", ha="right", va="bottom")
 
 
 def table(shown):
@@ -248,7 +250,9 @@ lesson.save(figure, table(["largest weight", *names]))
 
 # %% [markdown]
 # The gradient: the typical one falls off a cliff while the rms rises. Training without a scale would not be quiet. It
-# would be nothing, nothing, nothing, and then a blow from one near tie.
+# would be nothing, nothing, nothing, and then a blow from one near tie. A key is luckier than a query: it meets many
+# queries, and some of them are at a near tie, so even the typical key hears from someone. It hears from few, though,
+# and loudly.
 
 # %%
 figure, panels = plot.axes(2)
@@ -262,8 +266,9 @@ for ax, side in zip(panels, ("query", "key"), strict=True):
     share /= np.median(measured["1/√d_k"][f"{side} gradient, median"], axis=0)[-1]
     plot.label(
         ax,
-        title=f"The typical {side} gets {plot.number(float(f'{share:.1g}'))} of its gradient",
-        x="key width $d_k$", y=f"gradient of a {side} (length)", log_x=2, log_y=10, legend="lower left",
+        title=f"The typical {side} gets {plot.number(float(f'{share:.1g}'))} times that with the scale",
+        x="key width $d_k$", y=f"gradient of a {side} (length)", log_x=2, log_y=10,
+        legend="lower left" if side == "query" else None,
     )  # fmt: skip
 gradients = [f"{side} gradient, {kind}" for side in ("query", "key") for kind in ("rms", "median")]
 lesson.save(figure, table(gradients), suffix="_gradients")
