@@ -58,7 +58,7 @@ def test_GPU_02_a_broadcast_mask_and_upstream_gradient(device):
     for broadcast, packed in zip(*results, strict=True):
         np.testing.assert_array_equal(broadcast, packed)
     scores = normal(4, n, 6)
-    expected, vjp = softmax.forward(scores)
+    vjp = softmax.forward(scores)[1]
     x = Tensor(scores, requires_grad=True, device=device)
     softmax(x).backward(upstream)
     np.testing.assert_allclose(to_device(x.grad, "cpu"), vjp(to_device(upstream, "cpu"))[0], atol=1e-6)
@@ -90,7 +90,7 @@ def test_GPU_06_more_than_2_to_the_31_elements(device, no_gpu):
 
 
 def test_GPU_06_row_offsets_are_64_bit():
-    """What the GPU test needs 14 GB for can be read off the source: a row's number is 64 bits wide before it is used."""
+    """What the test above needs 14 GB for can be read off the source: a row's number is made 64 bits wide first."""
     source = Path(tinyattn.__file__).parent.joinpath("attention", "step3_softmax.cu").read_text()
     offsets = [line for line in source.splitlines() if "* columns" in line and "columns % " not in line]
     assert len(offsets) >= 8
