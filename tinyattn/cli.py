@@ -5,6 +5,7 @@ import signal
 import sys
 
 from tinyattn import lesson, library
+from tinyattn.grading.cli import add_commands as add_grading
 
 
 def main(argv=None):
@@ -43,6 +44,8 @@ def _parser():
     quiz = commands.add_parser("quiz", help="answer questions", description="Asks questions and explains every answer.")
     quiz.add_argument("numbers", metavar="N", nargs="*", type=int, help="numbers of lessons, all by default")
     quiz.set_defaults(run=_quiz)
+
+    add_grading(commands)
 
     doctor = commands.add_parser("doctor", help="tell what this machine has and lacks")
     doctor.set_defaults(run=_doctor)
