@@ -62,7 +62,9 @@ def _lessons(options):
 
     figures = options.figures or lesson.figures_folder(scripts[0].path)
     lesson.prepare(options.device, figures)
-    arguments = ["--device", options.device, "--figures", str(figures)] + ["--show"] * options.show
+    arguments = (
+        ["--device", options.device, "--figures", str(figures)] + ["--show"] * options.show + ["--full"] * options.full
+    )
     if not options.step:
         return runner.run_lessons(scripts, arguments, live=bool(options.numbers))
     for script in scripts:

@@ -19,7 +19,7 @@ CONFIRMED, NOT_CONFIRMED = "confirmed", "not confirmed here"
 class Lesson:
     """One run of a lesson script: `lesson = Lesson(__file__)` in its first code cell.
 
-    Reads --device, --figures and --show from the command line. `device` is where the lesson puts its tensors, `name`
+    Reads --device, --figures, --show and --full from the command line. `device` is where the lesson puts its tensors, `name`
     the script's stem, `figures` the folder that it writes to: figures/ of the clone, else ./figures. A mistake of the
     user's (an unknown device, a folder that cannot be written) ends the script with one sentence and exit code 2.
     """
@@ -32,6 +32,7 @@ class Lesson:
         options = parser.parse_args()
         self.device = options.device
         self.show = options.show
+        self.full = options.full
         self.figures = options.figures or figures_folder(path)
         sys.excepthook = _report
         print_anywhere()
@@ -80,6 +81,7 @@ def add_options(parser):
     parser.add_argument("--device", choices=DEVICES, default="cpu", help="where the tensors live (default: cpu)")
     parser.add_argument("--figures", metavar="DIR", type=Path, help="folder for the figures and their data")
     parser.add_argument("--show", action="store_true", help="also open the figures in windows")
+    parser.add_argument("--full", action="store_true", help="the longer run, in lessons that have one")
 
 
 def figures_folder(script):
