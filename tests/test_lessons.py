@@ -17,8 +17,8 @@ SCRIPTS = {script.path.stem: script for script in library.lessons()}
 lessons = pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 
 
-def test_lessons_are_numbered_without_gaps():
-    assert [script.number for script in SCRIPTS.values()] == list(range(1, len(SCRIPTS) + 1))
+def test_each_lesson_has_a_number_of_its_own():
+    assert sorted(path.stem for path in library.folder().glob("[0-9]*.py")) == list(SCRIPTS)
 
 
 @lessons
