@@ -4,8 +4,8 @@ autograd; and `import tinyattn` beside `import numpy`.
 python tests/benchmarks/overhead.py [--repeats 60] [--only mixed,tanh] [--no-import]
 
 Goals: the mixed chain in at most half of PyTorch's time and a fifth of HIPS autograd's, the import in 1.3 of NumPy's.
-Eight float32 numbers per op, so that next to nothing is arithmetic; the garbage collector is on, as it is in use. Chains
-are timed by the processor time of all threads, so that other programs count for little; imports by the clock.
+Eight float32 numbers per op, so that next to nothing is arithmetic; the garbage collector is on, as it is in use.
+Chains are timed by the processor time of all threads, so that other programs count for little; imports by the clock.
 """
 
 import argparse
@@ -82,9 +82,7 @@ def compare_chains(names, repeats):
         print(f"torch with {peers['torch'].get_num_threads()} threads")
     gradients = gradient_with(peers)
     others = [name for name in gradients if name != "tinyattn"]
-    print(
-        f"\n{OPS} ops forward and backward, {repeats} rounds: us of processor time per op; ratios are median (quartiles)"
-    )
+    print(f"\n{OPS} ops forward and backward, {repeats} rounds: us of processor time per op; ratio: median (quartiles)")
     for name in names:
         contenders = {library: partial(gradient, *CHAINS[name]) for library, gradient in gradients.items()}
         for library in others:
