@@ -1,5 +1,6 @@
 """What an assignment folder says: its questions and tests, its reference, its bank of named wrong answers."""
 
+import ast
 import dataclasses
 import fnmatch
 import functools
@@ -169,6 +170,12 @@ class Mistake:
     source: str
     solution: Solution
 
+    @property
+    def defines(self) -> set[str]:
+        """The functions and classes that differ from the reference's."""
+        body = ast.parse(self.source).body
+        return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
     def predicted(self, assignment: "Assignment") -> set[str]:
         """The ids of the tests that it should lose."""
         ids = [test.id for test in assignment.tests]
@@ -262,6 +269,8 @@ class Assignment:
         seed = hmac.digest(secret, f"{self.name}/{test.id}/{index}".encode(), "sha256")
         call = test.probes[index](np.random.default_rng(int.from_bytes(seed[:16])))
         expected = self.reference.answer(test.id.split(".")[0], call)
+        if expected.raised is not None:
+            raise RuntimeError(f"the reference fails on {test.id}: {': '.join(expected.raised)}")
         relative = test.tolerance or default_tolerance(call.arrays())
         return Case(test, call, expected, relative)
 

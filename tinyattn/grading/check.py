@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tinyattn.grading.assignment import Assignment
+from tinyattn.grading.assignment import Answer, Assignment, Case
+from tinyattn.grading.compare import compare
 from tinyattn.grading.grade import Grader, TestResult
 from tinyattn.grading.process import Nursery
 from tinyattn.grading.sandbox import adopt_orphans
@@ -77,6 +78,7 @@ def check(assignment: Assignment, jobs: int = 2, key: bytes = b"proof") -> Proof
     check_variants(assignment, proof, jobs, key)
     check_stub(assignment, proof, key)
     check_bank(assignment, proof, jobs, key)
+    check_other_keys(assignment, proof)
     proof.seconds = time.monotonic() - started
     return proof
 
@@ -131,6 +133,29 @@ def check_bank(assignment: Assignment, proof: Proof, jobs: int, key: bytes) -> N
     for test in assignment.tests:
         if not any(test.id in mistake.predicted(assignment) for mistake in assignment.bank):
             proof.lines.append(f"no wrong answer loses {test.id}")
+
+
+def check_other_keys(assignment: Assignment, proof: Proof, count: int = 20) -> None:
+    """What the bank's entries predict holds whatever the key draws; computed here, without workers."""
+    for i in range(count):
+        lost: dict[str, set[str]] = {mistake.name: set() for mistake in assignment.bank}
+        for question in assignment.questions:
+            cases = assignment.cases(question, b"key %d" % i)
+            for mistake, answers in assignment.mistaken(question, b"key %d" % i):
+                if mistake.defines - set(question.needs):
+                    wrong = (
+                        case.test.id for case, answer in zip(cases, answers, strict=True) if not _right(case, answer)
+                    )
+                    lost[mistake.name].update(wrong)
+        for mistake in assignment.bank:
+            if lost[mistake.name] != mistake.predicted(assignment):
+                odd = sorted(lost[mistake.name] ^ mistake.predicted(assignment))
+                proof.faults.append(f"with key {i}, {mistake.name} is not as predicted at {', '.join(odd)}")
+
+
+def _right(case: Case, answer: Answer) -> bool:
+    right = compare(case.expected.value, answer.value, case.relative, case.width).passed
+    return answer.raised is None and not answer.changed and right
 
 
 def check_attacks(assignment: Assignment, jobs: int = 2, key: bytes = b"proof") -> Proof:
