@@ -103,7 +103,12 @@ def attention_costs(
     q, k, v, output, table = (
         n * item for n in (tables * L * E, tables * S * E, tables * S * Ev, tables * L * Ev, pairs)
     )
-    half = item == 2  # float16 is worked on as float32, of twice the bytes
+    half = item == 2
+
+    def widened(a, b, result):
+        """Scratch of a matrix product in float16: both inputs, and the result once more, as float32."""
+        return half * (2 * a + 2 * b + result)
+
     given_k, given_v = math.prod(key) * item, math.prod(value) * item
     repeats = enable_gqa and key[-3] != query[-3], enable_gqa and value[-3] != query[-3]
 
@@ -111,7 +116,7 @@ def attention_costs(
     if any(repeats):
         made = repeats[0] * k + repeats[1] * v
         forward.add("repeat heads", 0, read=repeats[0] * given_k + repeats[1] * given_v, kept=made)
-    forward.add("1 scores", 2 * pairs * E, read=q + k, kept=table, scratch=half * 2 * (q + k + table))
+    forward.add("1 scores", 2 * pairs * E, read=q + k, kept=table, scratch=widened(q, k, table))
     forward.add("2 scale", pairs, read=table, kept=table)
     masks = [] if attn_mask is None else [(math.prod(attn_mask), 0, 0)]  # read, kept and scratch bytes
     masks += [(L * S, L * S, 0)] if is_causal else []
@@ -119,21 +124,25 @@ def attention_costs(
     for read, kept, scratch in masks:
         forward.add("3 mask", 0, read=table + read, kept=table + kept, scratch=scratch)
     forward.add("3 softmax", 5 * pairs, read=table, kept=table, scratch=6 * table if half else table)
-    forward.add("4 weighted sum", 2 * pairs * Ev, read=table + v, kept=output, scratch=half * 2 * (table + v + output))
+    forward.add("4 weighted sum", 2 * pairs * Ev, read=table + v, kept=output, scratch=widened(table, v, output))
 
     backward = _Steps(kept=forward.kept, passed=output)
     backward.add(
         "4 weighted sum", 4 * pairs * Ev, read=output + v + table, kept=v, passed=table,
-        scratch=half * 2 * (output + v + table),
+        scratch=widened(table, output, v),
     )  # fmt: skip
     backward.add("3 softmax", 4 * pairs, read=2 * table, passed=table, scratch=half * 5 * table)
     for read, _, _ in reversed(masks):
         backward.add("3 mask", 0, read=table + read, passed=table)
     backward.add("2 scale", pairs, read=table, passed=table)
-    backward.add("1 scores", 4 * pairs * E, read=table + q + k, kept=q + k, scratch=half * 2 * (table + q + k))
+    finite = q // item  # a byte for each number of the query says whether it is finite
+    backward.add("1 scores", 4 * pairs * E, read=table + q + k, kept=q + k, scratch=widened(table, q, k) + finite)
     if any(repeats):
         group_sums = repeats[0] * (k - given_k) + repeats[1] * (v - given_v)
         backward.add("repeat heads", group_sums // item, read=made, kept=made - group_sums)
+    gradients = q + given_k + given_v
+    backward.kept = forward.kept + gradients
+    backward.add("copy to .grad", 0, read=gradients, kept=gradients)
 
     offset = causal_offset(L, S, align)
     left, right = (None, None) if window is None else window_sides(window)
