@@ -85,9 +85,10 @@ class Tensor:
         if not self.requires_grad:
             raise ValueError("backward() needs a tensor that depends on one with requires_grad=True, this one does not")
         totals = {self: _upstream(self, grad)}
-        newest_first = [] if self._vjp is None else [(-self._order, self)]
-        while newest_first:
-            node = heappop(newest_first)[1]
+        newest = None if self._vjp is None else self
+        others: list = []  # a heap, for where the graph forks: a chain needs none
+        while newest is not None:
+            node, newest = newest, None
             grad = totals[node] if node._retains else totals.pop(node)
             vjp = node._vjp
             rules = vjp if type(vjp) is tuple else vjp(grad)
@@ -107,11 +108,18 @@ class Tensor:
                     g = _fit(g, data, node._op)
                 if x in totals:
                     totals[x] = totals[x] + g
-                else:
-                    totals[x] = g
-                    if x._vjp is not None:
-                        heappush(newest_first, (-x._order, x))
-        for x, grad in totals.items():  # the leaves, and what retains its gradient
+                    continue
+                totals[x] = g
+                if x._vjp is not None:
+                    if newest is None:
+                        newest = x
+                    else:
+                        heappush(others, (-x._order, x))
+            if others:
+                if newest is not None:
+                    heappush(others, (-newest._order, newest))
+                newest = heappop(others)[1]
+        for x, grad in totals.items():  # what is left: the leaves, and what retains its gradient
             xp = namespace(grad)
             x.grad = xp.array(grad) if x.grad is None else xp.asarray(x.grad + grad)
 
