@@ -55,6 +55,11 @@ def shape_of(x):
     return getattr(x, "shape", ())
 
 
+def shown(x):
+    """x as it stands in an error message: in one line, however large it is."""
+    return f"{type(x).__name__} of shape {x.shape}" if hasattr(x, "shape") else repr(x)
+
+
 def check_device(device):
     if device not in DEVICES:
         raise ValueError(f"device must be 'cpu', 'cuda' or 'emulated', got {device!r}")

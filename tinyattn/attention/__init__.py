@@ -15,6 +15,7 @@ from tinyattn.attention.step1_scores import scores
 from tinyattn.attention.step2_scale import scale, scale_factor
 from tinyattn.attention.step3_softmax import check_mask, entropy, fused_softmax, mask, softmax
 from tinyattn.attention.step4_weighted_sum import weighted_sum
+from tinyattn.backend import shown
 from tinyattn.ops import astype, broadcast_to, expand_dims, reshape
 from tinyattn.tensor import Tensor, as_tensor
 
@@ -114,7 +115,7 @@ def _inputs(query, key, value, enable_gqa):
 def check_flag(name, flag):
     """True or False, or TypeError: 1, "no" and an array are more likely an argument in the wrong place."""
     if not isinstance(flag, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {flag!r}")
+        raise TypeError(f"{name} must be True or False, got {shown(flag)}")
 
 
 def _repeat_heads(x, query, name):

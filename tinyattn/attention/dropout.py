@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tinyattn.backend import namespace
+from tinyattn.backend import namespace, shown
 from tinyattn.tensor import op
 
 
@@ -22,7 +22,7 @@ def dropout(weights, *, p, seed):  # (..., L, S) -> (..., L, S)
 def dropout_probability(p):
     """p as a float within [0, 1], or ValueError."""
     if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 <= p <= 1:  # NaN fails too
-        raise ValueError(f"dropout_p must be a probability from 0 to 1, got {p!r}")
+        raise ValueError(f"dropout_p must be a probability from 0 to 1, got {shown(p)}")
     return float(p)
 
 
