@@ -296,12 +296,13 @@ def log_softmax(x, *, axis=-1):
     with np.errstate(all="ignore"):
         total = xp.sum(xp.exp(wide - peak), axis=axis, keepdims=True)
         result = wide - peak - xp.log(xp.where(total == 0, 1, total))
+        rounded = result.astype(real_dtype(x))
 
     def vjp(grad):
         wide_grad = widen(grad)
         return (wide_grad - xp.exp(result) * xp.sum(wide_grad, axis=axis, keepdims=True),)
 
-    return result.astype(real_dtype(x)), vjp
+    return rounded, vjp
 
 
 def real_dtype(x):
