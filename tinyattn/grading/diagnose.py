@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from tinyattn.grading.assignment import Answer, Assignment, Case, Question
-from tinyattn.grading.compare import Verdict, compare, same
+from tinyattn.grading.compare import Verdict, allowed, compare, same
 
 GENERIC = {
+    "wrong": "Work a public example out by hand, and print the shape and the row sums after every step.",
     "wrong shape": "Write each array's shape beside the line that makes it; which axis is summed, which one stays?",
     "not finite": "Which operation can give inf or NaN here: exp of a large number, inf - inf, or 0 / 0?",
     "wrong type": "Look at the return statement: is there one, and does it give an array of the inputs' dtype?",
@@ -130,9 +131,27 @@ def _pattern(question: Question, seen: Seen) -> str:
         from tinyattn.gradcheck import recognise
 
         return recognise(theirs, ours) or ""
-    size = float(np.sum(ours * ours))
-    if size > 0:
-        factor = float(np.sum(theirs * ours)) / size
-        if factor != 0 and compare(ours * factor, theirs, seen.case.relative).passed:
-            return f"Every entry is {factor:.4g} times what it should be."
+    return _resemblance(ours, theirs, seen.case.relative)
+
+
+def _resemblance(ours: np.ndarray, theirs: np.ndarray, relative: float) -> str:
+    """How two arrays of one shape are alike, in a sentence; empty if in no way known here."""
+
+    def alike(other: np.ndarray) -> bool:
+        return compare(ours, other, relative).passed
+
+    if ours.ndim >= 2 and ours.shape[-1] == ours.shape[-2] and alike(np.swapaxes(theirs, -1, -2)):
+        return "The result is the transpose of what it should be."
+    size = float(np.sum(theirs * theirs))
+    factor = float(np.sum(theirs * ours)) / size if size > 0 else 0.0
+    if abs(factor) > 0 and alike(theirs * factor):
+        return f"Every entry should be {factor:.6g} times what it is."
+    if ours.ndim >= 1 and np.all(ours >= 0):
+        sums, total = np.sum(ours, axis=-1), np.sum(theirs, axis=-1)
+        if np.allclose(sums[sums != 0], 1) and not np.allclose(total, sums):
+            return "Each row should add up to 1, or to 0 where no key may be seen; yours do not."
+    if ours.ndim >= 2:
+        rows = np.all(np.abs(ours - theirs) <= allowed(ours, relative), axis=-1)
+        if np.any(rows) and not np.all(rows):
+            return "Some rows are right and others are not: what sets them apart?"
     return ""

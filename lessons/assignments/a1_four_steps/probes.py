@@ -66,7 +66,7 @@ def scale_batch(rng):
 
 def scale_wide(rng):
     L, S = sizes(rng, 2)
-    return Call(100 * rng.normal(size=(L, S)), int(rng.integers(65, 999)))
+    return Call(1000 * rng.normal(size=(L, S)), int(rng.integers(65, 200)))
 
 
 def scale_float32(rng):
