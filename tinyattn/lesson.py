@@ -21,7 +21,7 @@ class Lesson:
 
     Reads --device, --figures, --show and --full from the command line. `device` is where the lesson puts its tensors,
     `name` the script's stem, `figures` the folder that it writes to: figures/ of the clone, else ./figures. A mistake
-    of the user's (an unknown device, a folder that cannot be written) ends the script with one sentence and exit code 2.
+    of the user's (unknown device, folder that cannot be written) ends the script with one sentence and exit code 2.
     """
 
     def __init__(self, file):
