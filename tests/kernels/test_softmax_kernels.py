@@ -166,14 +166,16 @@ def test_masks_broadcast_as_in_numpy(device, bias_shape, keep_shape):
     np.testing.assert_allclose(got.numpy(), expected, rtol=3e-6, atol=1e-12)
 
 
-def test_a_misaligned_array_is_read_number_by_number(device):
-    """A view that begins at the second float32 cannot be read in packs of 16 bytes."""
-    memory = normal(1 + 3 * 1028)
-    flat = to_device(memory, device)
-    for view, plain in ((flat[1:].reshape(3, 1028), memory[1:].reshape(3, 1028)),
-                        (flat[1:1 + 3 * 64].reshape(3, 64), memory[1:1 + 3 * 64].reshape(3, 64))):  # fmt: skip
-        weights = softmax(as_tensor(view, device=device)).numpy()
-        assert weights_error(weights, plain, chain_of(plain.shape[1])) <= 1
+@pytest.mark.parametrize("offset", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("dtype", "columns"), [(np.float32, 64), (np.float32, 1028), (np.float16, 64), (np.float16, 2048)]
+)
+def test_a_misaligned_array_is_read_number_by_number(device, dtype, columns, offset):
+    """A view that does not begin at a multiple of 16 bytes cannot be read in packs of 16 bytes."""
+    memory = normal(offset + 3 * columns, dtype=dtype)
+    scores = to_device(memory, device)[offset:].reshape(3, columns)
+    weights = softmax(as_tensor(scores, device=device)).numpy()
+    assert weights_error(weights, memory[offset:].reshape(3, columns), chain_of(columns)) <= 1
 
 
 def test_more_rows_than_a_grid_has_in_y(device):
