@@ -24,7 +24,7 @@ except ImportError as error:
 
     stop(f"figures need matplotlib, which does not import here ({error}): {sys.executable} -m pip install matplotlib")
 
-COLOURS = ("#0b2f6b", "#c2452d", "#3d9a8b", "#e0a526", "#8c6bb1", "#9a9a9a")  # the first four differ most in grey
+COLOURS = ("#0b2f6b", "#a8321f", "#3d9a8b", "#e0a526", "#8c6bb1", "#9a9a9a")  # the first four differ most in grey
 MARKERS = ("o", "s", "^", "D", "v", "P")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 3)))
 STYLE = {
