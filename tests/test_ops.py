@@ -422,6 +422,7 @@ def test_float16_is_summed_wide():
     assert ops.mean(halves).item() == 1
     assert ops.var(np.tile(np.array([100, 300], np.float16), 2048)).item() == 10000
     assert gradient(lambda x: x * Tensor(halves), np.array(2, np.float16)).item() == 4096
+    assert gradient(ops.mean, np.ones(100_000, np.float16))[0] == np.float16(1e-5)
     assert (Tensor(np.full((1, 4096), 0.5, np.float16)) @ Tensor(np.full((4096, 1), 0.5, np.float16))).item() == 1024
 
 
@@ -591,3 +592,14 @@ def test_normalize_gives_a_zero_vector_gradient_zero():
     unit.backward(np.ones((2, 2)))
     np.testing.assert_allclose(unit.data, [[0, 0], [0.6, 0.8]], rtol=1e-15)
     np.testing.assert_allclose(x.grad, [[0, 0], [0.032, -0.024]], rtol=1e-12)  # (1 - u (u.1)) / 5
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"), [("float16", 1e4), ("float16", 1e-3), ("float32", 1e25), ("float32", 1e-25)]
+)
+def test_normalize_vectors_whose_squares_the_dtype_does_not_hold(dtype, size):
+    x = (np.array([3, 4]) * size).astype(dtype)
+    eps = size / 1000
+    np.testing.assert_allclose(ops.normalize(x, eps=eps).data.astype(float), [0.6, 0.8], rtol=1e-3)
+    slope = gradient(lambda t: ops.normalize(t, eps=eps) * np.dtype(dtype).type(size), x, np.array([1.0, 0]))
+    np.testing.assert_allclose(slope.astype(float), [0.128, -0.096], rtol=2e-3)  # (1 - u (u.1)) / 5

@@ -208,7 +208,7 @@ def mean(x, *, axis=None, keepdims=False):
     axes = axes_of(x, axis, "mean")
     average = xp.mean(_real(x), axis=axes, keepdims=keepdims)
     count = x.size // average.size if average.size else 1
-    return average.astype(real_dtype(x)), lambda grad: (xp.broadcast_to(_keep(grad, x, axes) / count, x.shape),)
+    return average.astype(real_dtype(x)), lambda grad: (xp.broadcast_to(_keep(widen(grad), x, axes) / count, x.shape),)
 
 
 def var(x, axis=None, correction=0, keepdims=False):
@@ -488,12 +488,18 @@ def take(x, indices, axis=0):
 def normalize(x, *, axis=-1, eps=1e-12):
     """x / max(|x|, eps): vectors of length 1. A zero vector stays zero, with gradient 0."""
     xp = namespace(x)
-    length = xp.sqrt(xp.sum(x * x, axis=axis, keepdims=True))
+    wide = _real(x)
+    peak = xp.max(xp.abs(wide), axis=axis, keepdims=True)  # squares of x / peak neither overflow nor vanish
+    length = peak * xp.sqrt(xp.sum((wide / xp.where(peak == 0, 1, peak)) ** 2, axis=axis, keepdims=True))
     inverse = xp.where(length == 0, 0, 1 / xp.maximum(length, eps))
-    unit = x * inverse
+    unit = wide * inverse
     # below eps the divisor is a constant, so the length has no gradient there
     along = xp.where(length > eps, unit, 0)
-    return unit, lambda grad: ((grad - along * xp.sum(grad * unit, axis=axis, keepdims=True)) * inverse,)
+
+    def vjp(grad):
+        return ((grad - along * xp.sum(grad * unit, axis=axis, keepdims=True)) * inverse,)
+
+    return unit.astype(real_dtype(x), copy=False), vjp
 
 
 # --- Tensor's operators ----------------------------------------------------------------------------------------------
