@@ -432,4 +432,4 @@ lesson.save(
 #
 # * Raise the scores: let them have variance 100 instead of 1. How does the leak of a fill −c change? Which c is safe?
 # * In `influence`, mask with `ta.window_mask(TOKENS, left=1, right=0)`. Which entries remain?
-# * Give a sentence the length 0 in the padding cell. What does `alone` say, and what does the batch?
+# * Attend with `ta.padding_mask([7, 4, 0], longest)`. What are the outputs of the third sentence, and their gradients?
