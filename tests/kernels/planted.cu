@@ -105,6 +105,20 @@ extern "C" __global__ void half_a_warp_waits(const float* x, float* y)
     y[threadIdx.x] = tile[31 - threadIdx.x];      // BUG: race
 }
 
+struct Pair { float low, high; };
+__device__ float width_of(Pair pair)
+{   // BUG: race
+    return pair.high - pair.low;
+}
+
+// x (64) -> y (64): a struct read from shared memory only to be handed to a function
+extern "C" __global__ void struct_handed_over(const float* x, float* y)
+{
+    __shared__ Pair pairs[64];
+    pairs[threadIdx.x] = {x[threadIdx.x], x[threadIdx.x] + 1};  // BUG: race
+    y[threadIdx.x] = width_of(pairs[63 - threadIdx.x]);         // BUG: race
+}
+
 // x (64) -> y (64): a shuffle exchanges values, it does not order memory
 extern "C" __global__ void shuffle_as_barrier(const float* x, float* y)
 {

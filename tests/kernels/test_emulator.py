@@ -38,6 +38,7 @@ PLANTED = {
     "plain_counter": (1, 64, (x(64), zeros(1)), 0),
     "scan_in_place": (1, 64, (x(64), zeros(64)), 0),
     "half_a_warp_waits": (1, 32, (x(32), zeros(32)), 0),
+    "struct_handed_over": (1, 64, (x(64), zeros(64)), 0),
     "shuffle_as_barrier": (1, 64, (x(64), zeros(64)), 0),
     "blocks_add": (4, 32, (x(4, 32), zeros(1)), 0),
     "two_writers": (1, 64, (x(64), zeros(32)), 0),
@@ -76,12 +77,14 @@ PLANTED = {
 
 def marks():
     """For each kernel of planted.cu: what kind of bug is marked, and on which lines."""
-    found = {}
+    found, here = {}, set()
     for number, line in enumerate((HERE / "planted.cu").read_text().splitlines(), 1):
         if match := re.search(r"__global__ void (\w+)", line):
-            name = match[1]
+            found[match[1]] = here  # with the marks of the function above it, which it calls
         if match := re.search(r"// BUG: (.*)", line):
-            found.setdefault(name, set()).add((match[1], number))
+            here.add((match[1], number))
+        if line == "}" and here is found.get(next(reversed(found), None)):
+            here = set()
     return found
 
 

@@ -65,7 +65,8 @@ template <class Value> __device__ Value block_all(Value mine, Value none)
     mine = warp_all(mine);
     if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = mine;
     __syncthreads();
-    return warp_all(threadIdx.x % 32 < blockDim.x / 32 ? of_warp[threadIdx.x % 32] : none);
+    Value of_another = threadIdx.x % 32 < blockDim.x / 32 ? of_warp[threadIdx.x % 32] : none;
+    return warp_all(of_another);
 }
 
 // ------------------------------------------------------------------------------------------------------ the ladder
