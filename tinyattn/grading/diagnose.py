@@ -145,7 +145,8 @@ def _resemblance(ours: np.ndarray, theirs: np.ndarray, relative: float) -> str:
     size = float(np.sum(theirs * theirs))
     factor = float(np.sum(theirs * ours)) / size if size > 0 else 0.0
     if abs(factor) > 0 and alike(theirs * factor):
-        return f"Every entry should be {factor:.6g} times what it is."
+        digits = 6 if abs(factor - 1) > 1e-4 else 12
+        return f"Every entry should be {factor:.{digits}g} times what it is."
     if ours.ndim >= 1 and np.all(ours >= 0):
         sums, total = np.sum(ours, axis=-1), np.sum(theirs, axis=-1)
         if np.allclose(sums[sums != 0], 1) and not np.allclose(total, sums):

@@ -129,7 +129,9 @@ class Nursery:
     def fork(cls, folder: str, pipes: list[int]) -> None:
         """Starts a warden in `folder` that holds its ends of the pipes."""
         with cls.lock:
-            if cls.process is None or cls.process.poll() is not None:
+            if cls.process is not None and cls.process.poll() is not None:
+                cls.forget()
+            if cls.process is None:
                 cls.start()
             socket.send_fds(cls.line, [folder.encode()], pipes)
 
@@ -138,9 +140,15 @@ class Nursery:
         """Ends the nursery; the next worker starts another."""
         with cls.lock:
             if cls.process is not None:
-                cls.line.close()
-                cls.process.wait()
-                cls.process = None
+                cls.forget()
+
+    @classmethod
+    def forget(cls) -> None:
+        """Hangs up, at which the nursery ends, and waits for that."""
+        assert cls.process is not None
+        cls.line.close()
+        cls.process.wait()
+        cls.process = None
 
 
 atexit.register(Nursery.stop)

@@ -89,9 +89,12 @@ def unpack(read: Callable[[int], bytes], limit: float = math.inf) -> tuple[dict[
         raise BadFrame("a header that is too long")
     try:
         header = json.loads(read(length))
-        shapes = [(str(each["dtype"]), tuple(each["shape"])) for each in header["arrays"]]
+        listed = header["arrays"]
+        shapes = [(str(each["dtype"]), tuple(each["shape"])) for each in listed]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise BadFrame("a header that is not JSON of the agreed form") from error
+    if not isinstance(listed, list):
+        raise BadFrame("a header without its list of arrays")
     arrays = []
     for dtype, shape in shapes:
         if not _DTYPE.fullmatch(dtype) or not all(type(size) is int and size >= 0 for size in shape) or len(shape) > 32:
