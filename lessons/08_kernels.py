@@ -162,7 +162,7 @@ lesson.verdict(
     f"off by at most {max(off.values()):.1%}, for the peak and the total of each row",
 )
 lesson.verdict(
-    "scale, mask and softmax in one kernel move what the ledger of lesson 07 gives the softmax alone",
+    "scale and softmax in one kernel move what the ledger of lesson 07 gives the softmax alone",
     sum(counted["registers"]) == step_3,
     f"{sum(counted['registers']):g} bytes for each number, {step_3:g} in the ledger, "
     f"{sum(counted['five passes']):.3g} in five passes",
