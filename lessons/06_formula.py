@@ -221,7 +221,7 @@ plot.measured(left, *value.T, label="values", series=3)
 plot.label(
     left,
     title=f"Softmax: {share_inside['softmax']:.0%} of the outputs inside the hull",
-    x="first component", y="second component", xlim=(-3, 3), ylim=(-3.2, 6), legend="upper left",
+    x="first component", y="second component", xlim=(-3, 3), ylim=(-3.2, 6), legend="upper right",
 )  # fmt: skip
 
 plot.theory(middle, SIGMAS, squares.mean(axis=0), "theory: Σ w²")
