@@ -276,10 +276,10 @@ def test_deep_graphs_of_every_shape_are_freed():
     doubled, ladder = x, x
     for _ in range(1000):
         doubled = doubled * 0.5 + doubled * 0.5
-    for _ in range(50_000):
+    for _ in range(20_000):
         ladder = ladder + x
     wide = sum([x] * 5_000)
-    for y, slope in ((doubled, 1), (ladder, 50_001), (wide, 5_000)):
+    for y, slope in ((doubled, 1), (ladder, 20_001), (wide, 5_000)):
         x.zero_grad()
         y.backward()
         assert x.grad == slope

@@ -444,7 +444,7 @@ def _upstream(tensor, grad):
         raise ValueError(f"backward(grad) needs grad of the result's shape {tensor.shape}, got {array.shape}")
     if array.dtype.kind not in "biuf":
         raise TypeError(f"backward(grad) needs real numbers, got dtype {array.dtype}")
-    return xp.array(array, dtype=tensor.dtype)  # a copy: the caller's array may change before a vjp reads it
+    return xp.asarray(array, dtype=tensor.dtype)
 
 
 def _fit(grad, data, op_name):
