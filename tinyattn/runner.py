@@ -152,6 +152,7 @@ def step_lesson(script, arguments):
             console.print(Markdown(cell.source))
         else:
             console.print(Syntax(cell.source, "python", background_color="default", word_wrap=True))
+            console.print()
             if at in printed:
                 console.out(printed[at], end="", highlight=False)
             else:
