@@ -422,6 +422,9 @@ def test_float16_is_summed_wide():
     assert ops.mean(halves).item() == 1
     assert ops.var(np.tile(np.array([100, 300], np.float16), 2048)).item() == 10000
     assert gradient(lambda x: x * Tensor(halves), np.array(2, np.float16)).item() == 4096
+    rows = np.zeros((4096, 3), np.float16)  # summed along the first axis, NumPy adds one row after another
+    assert gradient(lambda x: x + Tensor(rows), np.zeros(3, np.float16)).tolist() == [4096] * 3
+    assert ops.sum(np.ones((4096, 3), np.float16), axis=0).tolist() == [4096] * 3
     assert gradient(ops.mean, np.ones(100_000, np.float16))[0] == np.float16(1e-5)
     assert (Tensor(np.full((1, 4096), 0.5, np.float16)) @ Tensor(np.full((4096, 1), 0.5, np.float16))).item() == 1024
 
