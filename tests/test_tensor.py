@@ -231,6 +231,24 @@ def test_gradients_of_one_sum_do_not_share_memory():
     assert b.grad.tolist() == [1, 1]
 
 
+def test_a_backward_that_fails_writes_nothing():
+    @op
+    def broken(x):
+        def vjp(grad):
+            raise ArithmeticError("no gradient today")
+
+        return x * 1, vjp
+
+    x = leaf([1.0, 2])
+    kept = (x * 2).retain_grad()
+    x.grad = before = np.array([7.0, 7])
+    with pytest.raises(ArithmeticError, match="no gradient today"):
+        (kept + broken(x)).sum().backward()
+    assert x.grad is before
+    assert x.grad.tolist() == [7, 7]
+    assert kept.grad is None
+
+
 def test_retained_gradients():
     x = leaf([1.0, 2])
     y = (x * 2).retain_grad()
@@ -352,6 +370,17 @@ def test_no_grad_leaves_no_graph():
         assert not (x * 2).requires_grad
     assert not z.requires_grad
     assert (x * 2).requires_grad
+
+
+def test_one_no_grad_may_be_entered_again():
+    x, quiet = leaf(1.0), no_grad()
+    with quiet:
+        with quiet:
+            assert not (x * 2).requires_grad
+        assert not (x * 2).requires_grad
+    assert (x * 2).requires_grad
+    with quiet:
+        assert not (x * 2).requires_grad
 
 
 def test_no_grad_ends_with_an_exception_too():
