@@ -59,6 +59,34 @@ def test_GPU_14_no_op_leaves_the_arrays_library(row, cupy):
         np.testing.assert_allclose(leaf.grad.get(), gradient, rtol=1e-12, atol=1e-14)
 
 
+SETTINGS = {
+    "plain": {},
+    "causal": {"is_causal": True, "align": "lower-right"},
+    "window": {"window": (1, 0)},
+    "dropout": {"dropout_p": 0.4, "rng": 3},
+    "grouped": {"enable_gqa": True},
+    "boolean": {"attn_mask": np.random.default_rng(0).random((4, 5)) < 0.6},
+    "additive": {"attn_mask": np.random.default_rng(0).normal(size=(4, 5))},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_GPU_14_attention_stays_there_with_every_setting(cupy, rng, name):
+    options, heads = SETTINGS[name], 1 if name == "grouped" else 2
+    arrays = [rng.normal(size=shape) for shape in ((2, 4, 3), (heads, 5, 3), (heads, 5, 6))]
+    results = []
+    for device in ("cpu", "cuda"):
+        leaves = [Tensor(x, requires_grad=True, device=device) for x in arrays]
+        output = tinyattn.scaled_dot_product_attention(*leaves, **options)
+        output.backward(Tensor(np.ones(output.shape), device=device))
+        steps = tinyattn.attention_steps(*leaves, **options)
+        assert {step.device for step in steps} == {device}
+        results.append([output.data, steps.output.data, *(leaf.grad for leaf in leaves)])
+    for on_cpu, on_gpu in zip(*results, strict=True):
+        assert isinstance(on_gpu, cupy.ndarray)
+        np.testing.assert_allclose(on_gpu.get(), on_cpu, rtol=1e-10, atol=1e-13)
+
+
 def test_GPU_08_reductions_give_arrays_of_shape_zero(cupy):
     for device in ("cpu", "cuda"):
         t = Tensor([1.0, 2], requires_grad=True, device=device)
