@@ -20,12 +20,10 @@ import tinyattn as ta
 from tinyattn import emulator, kernels, plot
 from tinyattn.attention import step3_softmax
 from tinyattn.costs import attention_costs
-from tinyattn.lesson import Lesson, stop
+from tinyattn.lesson import Lesson
 
 lesson = Lesson(__file__)
-here, reason = emulator.available()
-if not here:
-    stop(reason)
+lesson.need(*emulator.available())
 
 SOURCE = Path(step3_softmax.__file__).with_suffix(".cu").read_text(encoding="utf-8")
 ROWS = 64

@@ -71,6 +71,15 @@ try:
 finally:
     Path("cleaned up").touch()
 """
+NEEDS = """# %% [markdown]
+# # 05 Needs a compiler
+# %%
+from tinyattn.lesson import Lesson
+
+lesson = Lesson(__file__)
+lesson.need(False, "there is no compiler: install one")
+print("not reached")
+"""
 QUIZ = """
 [[question]]
 prompt = "Which one is two?"
@@ -228,15 +237,36 @@ def test_a_missing_package_costs_one_sentence(call, tmp_path):
 def test_all_lessons_run_though_one_fails(call, folder, tmp_path):
     (folder / "03_sleeps.py").unlink()
     (folder / "04_noise.py").write_text(GOOD.replace("# # 01 Noise and its mean", "# # 04 Once more"), encoding="utf-8")
+    (folder / "05_needs.py").write_text(NEEDS)
     done = call("lessons", "--figures", "pictures")
     assert done.returncode == 1
-    table = done.stdout[done.stdout.index("Verdicts of 3 lessons") :]
-    for text in ("01", "04", "not confirmed here", "the variance is 1/n (0.01", "failed", "ZeroDivisionError"):
+    table = done.stdout[done.stdout.index("Verdicts of 4 lessons") :]
+    for text in (
+        "01",
+        "04",
+        "not confirmed here",
+        "the variance is 1/n (0.01",
+        "failed",
+        "ZeroDivisionError",
+        "not possible here",
+    ):
         assert text in table
     assert "1 / 0" in done.stdout  # the last lines of the lesson that failed
     assert "measured" not in done.stdout
     made = sorted(path.name for path in (tmp_path / "pictures").iterdir())
     assert made == ["01_noise.csv", "01_noise.png", "04_noise.csv", "04_noise.png"]
+
+
+def test_a_lesson_that_this_machine_lacks_something_for_is_no_failure(call, folder):
+    for other in ("02_broken.py", "03_sleeps.py"):
+        (folder / other).unlink()
+    (folder / "05_needs.py").write_text(NEEDS)
+    done = call("lessons")
+    assert done.returncode == 0
+    assert "not possible here" in done.stdout
+    assert "there is no compiler: install one" in done.stdout
+    assert call("lessons", "5").returncode == 2  # asked for by name, it is
+    assert call("lessons", "5", "--step", stdin="\n\n").returncode == 69
 
 
 def test_one_lesson_shows_what_it_prints(call, tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tinyattn import library, quiz, runner
+from tinyattn import lesson, library, quiz, runner
 
 FIGURES = Path(__file__).parents[1] / "figures"
 SCRIPTS = {script.path.stem: script for script in library.lessons()}
@@ -85,6 +85,8 @@ def test_two_runs_agree(script, tmp_path):
         for name in ("first", "second")
     ]
     printed = [run.communicate(timeout=400)[0] for run in runs]
+    if runs[0].returncode == lesson.UNAVAILABLE:
+        pytest.skip(printed[0].splitlines()[-1])
     assert [run.returncode for run in runs] == [0, 0], printed[0][-2000:]
     assert runner.VERDICT.search(printed[0]), "no verdict"
     made, again = (

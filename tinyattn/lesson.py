@@ -14,6 +14,7 @@ import numpy as np
 from tinyattn.backend import DEVICES, import_cupy
 
 CONFIRMED, NOT_CONFIRMED = "confirmed", "not confirmed here"
+UNAVAILABLE = 69  # the exit code of a lesson that this machine lacks something for (EX_UNAVAILABLE of sysexits.h)
 
 
 class Lesson:
@@ -63,6 +64,12 @@ class Lesson:
             from tinyattn import plot
 
             plot.show(picture)
+
+    def need(self, there, reason):
+        """Ends the lesson with the reason, and exit code UNAVAILABLE, unless what it cannot do without is there."""
+        if not there:
+            print(f"tinyattn: {reason}", file=sys.stderr)
+            raise SystemExit(UNAVAILABLE)
 
     def verdict(self, claim, holds, evidence):
         """Prints whether the data bear the claim out, and the numbers that say so."""

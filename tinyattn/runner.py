@@ -25,7 +25,8 @@ from tinyattn import lesson
 from tinyattn.library import Script
 
 VERDICT = re.compile(rf"^({lesson.CONFIRMED}|{lesson.NOT_CONFIRMED}): (.*)$", re.MULTILINE)
-STYLES = {lesson.CONFIRMED: "green", lesson.NOT_CONFIRMED: "yellow", "failed": "red"}
+NOT_HERE, FAILED = "not possible here", "failed"
+STYLES = {lesson.CONFIRMED: "green", lesson.NOT_CONFIRMED: "yellow", NOT_HERE: "yellow", FAILED: "red"}
 LAST_LINES = 15  # of a failed lesson that are shown
 
 
@@ -43,14 +44,23 @@ class Outcome:
         """(verdict, claim) of each verdict line that it printed."""
         return VERDICT.findall(self.printed)
 
+    @property
+    def trouble(self):
+        """(FAILED or NOT_HERE, the last line), or None where the lesson ran to its end."""
+        if self.code == 0:
+            return None
+        kind = NOT_HERE if self.code == lesson.UNAVAILABLE else FAILED
+        return kind, (self.printed.splitlines() or [f"exit code {self.code}"])[-1].removeprefix("tinyattn: ")
+
 
 # ------------------------------------------------------------------------------------------------------------- whole
 
 
 def run_lessons(scripts, arguments, live):
-    """Runs the scripts, prints a table of their verdicts, and returns 0, or 1 where a script failed.
+    """Runs the scripts, prints a table of their verdicts, and returns the exit code.
 
     live: pass on what each prints as it comes; otherwise a progress bar, and the last lines of a script that failed.
+    The code is 1 where a script failed, and 2 where only such ran as this machine lacks something for; else 0.
     """
     console = Console(highlight=False)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -66,7 +76,9 @@ def run_lessons(scripts, arguments, live):
                 _print_outcome(console, outcomes[-1])
             progress.advance(task)
     _print_table(console, outcomes)
-    return int(any(outcome.code for outcome in outcomes))
+    if any(outcome.trouble and outcome.trouble[0] == FAILED for outcome in outcomes):
+        return 1
+    return 0 if any(outcome.trouble is None for outcome in outcomes) else 2
 
 
 def run_lesson(script, arguments, echo=None):
@@ -107,9 +119,9 @@ def _end(process):
 
 
 def _print_outcome(console, outcome):
-    state = f"failed with exit code {outcome.code}" if outcome.code else f"{len(outcome.verdicts)} verdicts"
+    state = outcome.trouble[0] if outcome.trouble else f"{len(outcome.verdicts)} verdicts"
     console.print(f"{outcome.script}: {state}, {outcome.seconds:.1f} s")
-    if outcome.code:
+    if state == FAILED:
         for line in outcome.printed.splitlines()[-LAST_LINES:]:
             console.print(Text(f"  | {line}"))
 
@@ -120,9 +132,7 @@ def _print_table(console, outcomes):
     table.add_column("verdict")
     table.add_column("claim (evidence)", overflow="fold")
     for outcome in outcomes:
-        rows = [*outcome.verdicts]
-        if outcome.code:
-            rows.append(("failed", (outcome.printed.splitlines() or [""])[-1]))
+        rows = [*outcome.verdicts, *filter(None, [outcome.trouble])]
         for i, (verdict, claim) in enumerate(rows):
             number = "" if i else f"{outcome.script.number:02d}"
             table.add_row(number, Text(verdict, STYLES[verdict]), Text(claim), end_section=i == len(rows) - 1)
