@@ -174,6 +174,10 @@ def draw_misconceptions(results: Sequence[dict[str, Any]], path: Path) -> bool:
     figure, axes = plot.axes(width=7.5, height=1.2 + 0.3 * len(named))
     axes.barh(names, [count for _, _, count in named], color=plot.COLOURS[0])
     axes.invert_yaxis()
-    plot.label(axes, title=f"Misconceptions recognised in {len(results)} submissions", x="submissions", legend=None)
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", visible=False)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    title = f"The most frequent misconception: {names[0]} ({named[0][2]} of {len(results)})"
+    plot.label(axes, title=title, x="number of submissions that show it", legend=None)
     figure.savefig(path)
     return True
