@@ -26,6 +26,7 @@ How an assignment folder is laid out (`lessons/assignments/aN_name/`, found by i
                        a docstring    the misconception, in one sentence that the student reads
                        HINTS          {"question": ..., "concept": ..., "place": ...}, three levels of hint
                        LOSES          the tests that it loses, as patterns over test ids such as "scores.*"
+                       STATUS         "numerical gradient", "memory" or "timeout", where its values are right (optional)
     given/         modules that the student may import (optional)
     harness.py     functions (student, *inputs) that play with the student's module where a question is more than one
                    call of one function: classes, graphs, compilers (optional). Runs in the worker, and in the grader

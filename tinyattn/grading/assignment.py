@@ -64,7 +64,7 @@ class Test:
 
     `probes` draw the calls, each from its own generator. `tolerance` is relative to the largest entry of a row; without
     one it follows the inputs' dtype. `memory` bounds the bytes that a call may add to the most that its process ever
-    held; `counts` bounds what `worker.Meter` counts ("exp", "calls", "complex"), as functions of the call.
+    held; `counts` bounds what `worker.Meter` counts ("exp", "calls", "given", "complex"), as functions of the call.
     """
 
     name: str
@@ -161,7 +161,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A named wrong answer from the bank."""
+    """A named wrong answer from the bank. With `status`, what gives it away is that status, not its values."""
 
     name: str
     misconception: str
@@ -169,6 +169,7 @@ class Mistake:
     loses: tuple[str, ...]
     source: str
     solution: Solution
+    status: str = ""
 
     @property
     def defines(self) -> set[str]:
@@ -254,7 +255,8 @@ class Assignment:
             raise ValueError(
                 f"{path.name}: a wrong answer needs a docstring and HINTS with the keys {', '.join(LEVELS)}"
             )
-        return Mistake(path.stem, sentence, space["HINTS"], tuple(space["LOSES"]), source, solution)
+        status = space.get("STATUS", "")
+        return Mistake(path.stem, sentence, space["HINTS"], tuple(space["LOSES"]), source, solution, status)
 
     def cases(self, question: Question, key: bytes) -> tuple[Case, ...]:
         """Every call of a question, public tests first; the same for the same key on every machine."""

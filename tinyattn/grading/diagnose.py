@@ -56,7 +56,7 @@ def diagnose(
     failed = [each for each in seen if not each.verdict.passed]
     found: dict[str, Diagnosis] = {}
     bank = assignment.mistaken(question, key)
-    everywhere = _matches(bank, seen, range(len(seen)))
+    everywhere = _by_status(assignment, question, failed) or _matches(bank, seen, range(len(seen)))
     step: Diagnosis | None = None
     for test in dict.fromkeys(each.case.test for each in failed):
         of_test = [i for i, each in enumerate(seen) if each.case.test is test]
@@ -76,15 +76,25 @@ def diagnose(
     return found
 
 
+def _by_status(assignment: Assignment, question: Question, failed: Sequence[Seen]) -> list[Diagnosis]:
+    """The mistakes in this question's functions that show in a status which the student's calls have too."""
+    ids, statuses = {test.id for test in question.tests}, {each.verdict.status for each in failed}
+    return [
+        Diagnosis(mistake.misconception, mistake.name, mistake.hints)
+        for mistake in assignment.bank
+        if mistake.status in statuses and ids & mistake.predicted(assignment)
+    ]
+
+
 def _matches(bank: list[tuple[Any, list[Answer]]], seen: Sequence[Seen], where: Sequence[int]) -> list[Diagnosis]:
-    """The mistakes whose answers equal the student's at every answered case of `where`, a failed one among them."""
+    """The mistakes whose answers equal the student's at every answered case of `where`, a wrong one among them."""
     answered = [i for i in where if seen[i].answer is not None]
-    if all(seen[i].verdict.passed for i in answered):
-        return []
+    failed = [i for i in answered if not seen[i].verdict.passed]
     return [
         Diagnosis(mistake.misconception, mistake.name, mistake.hints)
         for mistake, answers in bank
         if all(_equal(seen[i].answer, answers[i], seen[i].case.relative) for i in answered)
+        and not all(_equal(seen[i].case.expected, answers[i], seen[i].case.relative) for i in failed)
     ]
 
 

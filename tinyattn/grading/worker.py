@@ -8,6 +8,7 @@ everything inside when the grader closes the control pipe, or dies; its child gi
 
 import hashlib
 import importlib.util
+import math
 import os
 import select
 import signal
@@ -62,12 +63,15 @@ class Trouble:
 
 
 class Meter:
-    """Counts what a call does: entries through np.exp and its kin, calls of the student's functions, complex values."""
+    """Counts entries through exp and its kin, calls of the student's and of given functions, and complex values."""
 
-    def __init__(self, numpy: Any, file: str) -> None:
-        self.file, self.counts = file, {"exp": 0, "calls": 0, "complex": 0}
-        for name in ("exp", "exp2", "expm1", "power"):
-            setattr(numpy, name, self.counted(getattr(numpy, name)))
+    def __init__(self, numpy: Any, file: str, given: set[str]) -> None:
+        self.file, self.given, self.counts = file, given, {"exp": 0, "calls": 0, "given": 0, "complex": 0}
+        for module, names in ((numpy, ("exp", "exp2", "expm1", "power")), (math, ("exp", "exp2", "expm1", "pow"))):
+            for name in names:
+                if hasattr(module, name):
+                    setattr(module, name, self.counted(getattr(module, name)))
+        self.complex = complex, numpy.complexfloating
         self.ndarray = numpy.ndarray
 
     def counted(self, function: Any) -> Any:
@@ -80,9 +84,18 @@ class Meter:
         return call
 
     def __call__(self, frame: Any, event: str, value: Any) -> None:
-        if event == "return" and frame.f_code.co_filename == self.file:
+        file = frame.f_code.co_filename
+        if event == "return" and file in self.given:
+            self.counts["given"] += 1
+        elif event == "return" and file == self.file:
             self.counts["calls"] += 1
-            self.counts["complex"] += isinstance(value, self.ndarray) and value.dtype.kind == "c"
+            held = (value, *frame.f_locals.values(), *frame.f_code.co_consts)
+            self.counts["complex"] += any(self.is_complex(each) for each in held)
+
+    def is_complex(self, value: Any) -> bool:
+        if isinstance(value, self.ndarray):
+            return bool(value.dtype.kind == "c")
+        return isinstance(value, self.complex)
 
 
 class Student:
@@ -95,7 +108,8 @@ class Student:
         self.digest = hashlib.blake2b
         for name, source in setup["given"].items():
             self.module(name, source, f"<{name}>")
-        self.meter = Meter(self.arrays, self.file) if setup["meter"] else None
+        given = {f"<{name}>" for name in setup["given"]}
+        self.meter = Meter(self.arrays, self.file, given) if setup["meter"] else None
         self.student = types.ModuleType("submission")
         sys.modules["submission"] = self.student
         self.student.__dict__["__file__"] = self.file
