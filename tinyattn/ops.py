@@ -357,6 +357,12 @@ def selective_product(a, b):
     return xp.where(spoiled, math.nan, matrix_product(a, xp.where(finite, b, 0)))
 
 
+def dot_along(a, b, axis):
+    """sum(a * b) over an axis, which stays with length 1, without a table of the products."""
+    a, b = a.swapaxes(axis, -1), b.swapaxes(axis, -1)
+    return namespace(a, b).einsum("...i,...i->...", a, b)[..., None].swapaxes(axis, -1)
+
+
 def batch_of(a_shape, b_shape, name, a, b):
     """The leading axes broadcast together, or a ValueError with both shapes."""
     try:
@@ -497,7 +503,7 @@ def normalize(x, *, axis=-1, eps=1e-12):
     along = xp.where(length > eps, unit, 0)
 
     def vjp(grad):
-        return ((grad - along * xp.sum(grad * unit, axis=axis, keepdims=True)) * inverse,)
+        return ((grad - along * dot_along(grad, unit, axis)) * inverse,)
 
     return unit.astype(real_dtype(x), copy=False), vjp
 
