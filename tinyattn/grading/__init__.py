@@ -27,7 +27,8 @@ How an assignment folder is laid out (`lessons/assignments/aN_name/`, found by i
                        HINTS          {"question": ..., "concept": ..., "place": ...}, three levels of hint
                        LOSES          the tests that it loses, as patterns over test ids such as "scores.*"
                        STATUS         "numerical gradient", "memory" or "timeout", where its values are right (optional)
-    given/         modules that the student may import (optional)
+    given/         modules that the student gets and may import (optional); an assignment that `builds_on` earlier ones
+                   may import their files too, and is graded with right answers to them
     harness.py     functions (student, *inputs) that play with the student's module where a question is more than one
                    call of one function: classes, graphs, compilers (optional). Runs in the worker, and in the grader
                    on the reference.

@@ -208,6 +208,7 @@ class Assignment:
     limits: Limits = field(default_factory=Limits)
     policy: Policy = field(default_factory=Policy)
     meter: bool = False
+    builds_on: tuple[str, ...] = ()  # earlier assignments, whose files a student may import
     folder: Path = Path()
 
     @property
@@ -228,9 +229,15 @@ class Assignment:
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     @functools.cached_property
-    def given(self) -> dict[str, str]:
-        """The modules that a student may import, by name."""
+    def handed_out(self) -> dict[str, str]:
+        """The modules that a student gets beside the stub, by name."""
         return {path.stem: path.read_text(encoding="utf-8") for path in sorted((self.folder / "given").glob("*.py"))}
+
+    @functools.cached_property
+    def given(self) -> dict[str, str]:
+        """The modules that a student may import, by name: those handed out, right answers to earlier assignments."""
+        earlier = {Path(each.file).stem: each.text("reference.py") for each in map(load, self.builds_on)}
+        return earlier | self.handed_out
 
     def solution(self, *sources: str) -> Solution:
         """Trusted sources, each run in the namespace that the one before left."""
@@ -293,11 +300,16 @@ class Assignment:
     def _mistaken(self) -> dict[tuple[str, bytes], list[tuple[Mistake, list[Answer]]]]:
         return {}
 
+    @functools.cached_property
     def version(self) -> str:
-        """A digest of everything in the folder that a grade depends on."""
+        """A digest of everything that a grade depends on."""
         digest = hashlib.sha256()
-        for path in sorted(self.folder.rglob("*.py")):
+        for path in sorted(self.folder.rglob("*")):
+            if not path.is_file() or path.suffix in (".md", ".pyc"):
+                continue
             digest.update(str(path.relative_to(self.folder)).encode() + b"\0" + path.read_bytes())
+        for earlier in map(load, self.builds_on):
+            digest.update(earlier.version().encode())
         return digest.hexdigest()[:16]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyattn.grading.assignment import Assignment
+from tinyattn.grading.assignment import Assignment, load
 
 SETUP = """#!/usr/bin/env bash
 set -euo pipefail
@@ -50,7 +50,7 @@ def pack(assignment: Assignment, folder: Path) -> list[Path]:
     for name, text in (
         ("handout.md", assignment.text("handout.md")),
         ("examples.json", json.dumps(examples(assignment), indent=1) + "\n"),
-        *((f"{name}.py", text) for name, text in assignment.given.items()),
+        *((f"{name}.py", text) for name, text in assignment.handed_out.items()),
     ):
         (folder / name).write_text(text, encoding="utf-8")
         written.append(folder / name)
@@ -95,9 +95,10 @@ def archive(assignment: Assignment, path: Path, key: bytes, hints: str) -> None:
                 entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
                 entry.external_attr = (stat.S_IFREG | (0o600 if name == "key" else 0o755)) << 16
                 out.writestr(entry, text.encode("latin-1"))
+            folders = [assignment.folder, *(load(name).folder for name in assignment.builds_on)]
             for root, into in (
                 (package, "tinyattn"),
-                (assignment.folder, f"tinyattn/lessons/assignments/{assignment.folder.name}"),
+                *((folder, f"tinyattn/lessons/assignments/{folder.name}") for folder in folders),
             ):
                 for file in sorted(root.rglob("*")):
                     inside = file.relative_to(root)
