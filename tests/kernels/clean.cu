@@ -214,6 +214,27 @@ extern "C" __global__ void template_slots(const float* x, float* y)
     y[threadIdx.x] = a + b;
 }
 
+template <class T> __device__ T* dynamic() { extern __shared__ T memory[]; return memory; }
+
+// x (32) -> y (32): dynamic shared memory inside a template
+extern "C" __global__ void dynamic_in_a_template(const float* x, float* y)
+{
+    dynamic<float>()[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = dynamic<float>()[31 - threadIdx.x];
+}
+
+template <class T> struct Table { static T entries[4]; };
+template <class T> T Table<T>::entries[4] = {1, 2, 3, 4};
+
+// x (32) -> y (32): a static member of a template, and names that the C library has too
+extern "C" __global__ void library_names(const float* x, float* y)
+{
+    int index = threadIdx.x, stdin = 1;
+    float remove = __expf(0.0f), y0 = Table<float>::entries[index % 4];
+    y[index] = x[index] * y0 * remove * stdin;
+}
+
 // values (32) -> y (32): votes and matches
 extern "C" __global__ void votes(const int* values, int* y)
 {

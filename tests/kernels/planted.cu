@@ -308,6 +308,13 @@ extern "C" __global__ void more_slots_than_warps(const float* x, float* y)
     }
 }
 
+// y (32): nothing at all was written
+extern "C" __global__ void never_filled(float* y)
+{
+    __shared__ float tile[32];
+    y[threadIdx.x] = tile[threadIdx.x];  // BUG: uninitialised
+}
+
 // x (32) -> y (1): shared memory does not begin at zero
 extern "C" __global__ void sum_from_nothing(const float* x, float* y)
 {

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -160,6 +161,25 @@ def test_a_wrong_argument_costs_one_sentence(device, change, error, words):
     with pytest.raises(error, match=words if device == "emulated" else None) as caught:
         scaled(given["grid"], given["block"], arguments, shared_mem=given["shared_mem"])
     assert "\n" not in str(caught.value)
+
+
+def test_too_many_threads_for_the_registers_cost_one_sentence(monkeypatch):
+    """A stand-in for CuPy's kernel: 222 registers a thread leave room for 256 threads."""
+    function = SimpleNamespace(max_threads_per_block=256, num_regs=222, max_dynamic_shared_size_bytes=48 * 1024)
+    launched = []
+    raw = type("Raw", (), {"__call__": lambda self, *args, **options: launched.append((args, options))})()
+    raw.__dict__.update(function.__dict__)
+    monkeypatch.setattr(kernels, "_compiled", lambda source, file: SimpleNamespace(get_function=lambda name: raw))
+    module = kernels.load(SOURCE, "cuda")
+    signature = kernels.signatures(SOURCE)["scaled"]
+    with pytest.raises(ValueError, match=r"uses 222 registers a thread.* at most 256 threads in a block, got .* 512"):
+        module.run(signature, (1, 1, 1), (512, 1, 1), (), 0)
+    assert not launched
+    module.run(signature, (1, 1, 1), (256, 1, 1), (None, np.int32(3)), 60_000)
+    ((grid, block, arguments), options) = launched[0]
+    assert (grid, block, options) == ((1, 1, 1), (256, 1, 1), {"shared_mem": 60_000})
+    assert (arguments[0], type(arguments[0])) == (0, np.uintp)  # a null pointer
+    assert raw.max_dynamic_shared_size_bytes == 60_000
 
 
 @pytest.mark.parametrize(

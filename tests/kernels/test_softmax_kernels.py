@@ -72,7 +72,30 @@ def test_the_ladder_is_right_in_every_order(device, name, columns):
 # --------------------------------------------------------------------------------------------- the engine's kernels
 
 # Both sides of every border: a warp, packs of 4 and 8, 8 and 32 numbers a lane, registers, shared memory, re-reading
-COLUMNS = [1, 2, 3, 8, 31, 32, 33, 100, 255, 256, 257, 264, 1000, 1023, 1024, 1025, 1032, 4099, 5000, 12_289, 25_000]
+COLUMNS = [
+    1,
+    2,
+    3,
+    8,
+    31,
+    32,
+    33,
+    100,
+    255,
+    256,
+    257,
+    260,
+    264,
+    1000,
+    1023,
+    1024,
+    1025,
+    1032,
+    4099,
+    5000,
+    12_289,
+    25_000,
+]
 
 
 def masks_for(kind, rows, columns):

@@ -10,6 +10,7 @@ extern "C" char __data_start, _end;  // from the linker: where the file's own va
 namespace emulator {
 
 bool checked;
+uint32_t last_access;
 void let_others_run();
 static std::vector<uint8_t> published;  // per block: its stores were made visible by a fence and an atomic
 
@@ -122,7 +123,7 @@ static bool counted = true;
 
 static void touch(uint64_t address, size_t size, bool write, bool atomic, void* from) {
     if (!self || own_stack(address)) return;
-    uint32_t pc = uint32_t(uintptr_t(from));
+    uint32_t pc = last_access = uint32_t(uintptr_t(from));
     Region* region = find_region(address, size);
     if (!region) out_of_bounds(address, size, write, pc);
     if (region->written) {

@@ -22,7 +22,7 @@ HEADERS = ("cuda.h", "runtime.h")
 FLAGS = (
     *("-std=c++17", "-g", "-w", "-march=native", "-fno-exceptions", "-fno-rtti", "-fno-math-errno"),
     "-fno-finite-loops",  # an endless loop shall stay one, and be found
-    *("-fno-pie", "-fno-omit-frame-pointer", f"-I{HERE}", f"-I{HERE / 'include'}"),
+    *("-fno-pie", "-fno-omit-frame-pointer", f"-I{HERE}"),
 )
 FAST = ("-O2", "-ftree-vectorize")
 # The hooks must see the accesses that the source makes: no float4 split in four, no loop turned into memcpy.

@@ -28,7 +28,9 @@ static const Entry* kernel;
 static void** arguments;
 
 // ------------------------------------------------------------------------------------------------------- faults
-static void print_address(uint32_t pc) { fprintf(stderr, "pc %x\n", pc); }
+static void print_address(uint32_t pc) {
+    if (pc) fprintf(stderr, "pc %x\n", pc);
+}
 
 void fault(const char* kind, Site site, uint32_t pc, const char* format, ...) {
     if (strcmp(kind, "race")) checks_report_uninitialised();  // which may be the cause, where a race says more
@@ -39,7 +41,7 @@ void fault(const char* kind, Site site, uint32_t pc, const char* format, ...) {
         fprintf(stderr, "block %u %u %u\n", block.index.x, block.index.y, block.index.z);
     }
     if (site.line) fprintf(stderr, "site %d %s\n", site.line, site.file);
-    if (pc) print_address(pc);
+    print_address(pc);
     fprintf(stderr, "text ");
     va_list values;
     va_start(values, format);
@@ -54,19 +56,23 @@ void trap(Site site) { fault("trap", site, 0, "the kernel called __trap()"); }
 
 // A crash or the time limit: the first addresses on the stack say where the thread was.
 static void on_signal(int number, siginfo_t* info, void* context) {
-    uintptr_t pc = 0, frame = 0;
+    uintptr_t pc = 0, frame = 0, top = 0;
 #if defined(__x86_64__)
     pc = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
     frame = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RBP];
+    top = ((ucontext_t*)context)->uc_mcontext.gregs[REG_RSP];
 #elif defined(__aarch64__)
     pc = ((ucontext_t*)context)->uc_mcontext.pc;
     frame = ((ucontext_t*)context)->uc_mcontext.regs[29];
 #endif
     print_address(uint32_t(pc));
+    for (int word = 0; word < 2 && own_stack(top + 15); ++word)  // a function that has just been entered has no frame yet
+        print_address(uint32_t(((uintptr_t*)top)[word]));
     for (int depth = 0; depth < 8 && own_stack(frame) && own_stack(frame + 15) && ((uintptr_t*)frame)[1]; ++depth) {
         print_address(uint32_t(((uintptr_t*)frame)[1]));
         frame = ((uintptr_t*)frame)[0];
     }
+    print_address(last_access);
     if (number == SIGALRM) fault("endless loop", {0, 0}, 0, "the launch did not end within its time limit");
     if (number == SIGFPE) fault("crash", {0, 0}, 0, "an integer is divided by zero");
     uintptr_t address = uintptr_t(info->si_addr);

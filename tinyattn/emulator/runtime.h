@@ -79,6 +79,7 @@ void checks_begin_block();
 void checks_end_warp(unsigned warp);
 void checks_report_uninitialised();
 void checks_report();
+extern uint32_t last_access;  // the address of the last load or store (checked build)
 extern bool checked;  // was the kernel compiled with the checks' hooks?
 
 }  // namespace emulator
