@@ -309,7 +309,7 @@ class Assignment:
                 continue
             digest.update(str(path.relative_to(self.folder)).encode() + b"\0" + path.read_bytes())
         for earlier in map(load, self.builds_on):
-            digest.update(earlier.version().encode())
+            digest.update(earlier.version.encode())
         return digest.hexdigest()[:16]
 
 
