@@ -75,7 +75,7 @@ def test_a_missing_function_and_a_wrong_arity(a1, right):
         (b"x = 1\n\tif x:\n", "line 2: IndentationError: unexpected indent"),
         (b"x = '\xff\xfe'\n", "SyntaxError"),
         (b"x = '\x00'\n", "null bytes"),
-        (b"import nunpy\n", "line 1: ModuleNotFoundError: No module named 'nunpy'"),
+        (b"import nunpy\n", "No module named 'nunpy' (NumPy and the standard library are at hand)"),
         (b"raise NotImplementedError\n", "line 1: NotImplementedError"),
     ],
 )

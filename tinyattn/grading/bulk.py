@@ -56,7 +56,7 @@ def as_result(
         "protections": protections,
         "key": fingerprint(key),
         "hints": level,
-        "version": assignment.version(),
+        "version": assignment.version,
         "format": FORMAT,
     }
 
@@ -98,7 +98,7 @@ class Store:
                 "sha256": submission.sha256,
                 "key": fingerprint(self.key),
                 "hints": self.level,
-                "version": self.assignment.version(),
+                "version": self.assignment.version,
                 "format": FORMAT,
             }
             fits = submission.source is not None and all(stored[name] == value for name, value in wanted.items())

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinyattn.grading import wire
 from tinyattn.grading.assignment import Answer, Assignment, Case, Question, Test
-from tinyattn.grading.compare import PASS, Verdict, compare
+from tinyattn.grading.compare import PASS, Verdict, compare, same
 from tinyattn.grading.diagnose import Diagnosis, Seen, diagnose
 from tinyattn.grading.process import Ended, Worker
 
@@ -202,7 +202,7 @@ class Grader:
                 return
             if outcome.case.test.memory is None:
                 second = self.ask(worker, question, outcome.case)
-                if second.verdict != outcome.verdict:
+                if not _agree(outcome, second):
                     outcome.verdict = Verdict("not deterministic", "the same inputs gave two different results")
                 if not second.replied:
                     return
@@ -235,6 +235,15 @@ class Grader:
         return TestResult(test, status, summary, evidence, cause.misconception, cause.hint(self.level), cause.mistake)
 
 
+def _agree(first: Outcome, second: Outcome) -> bool:
+    """Whether two calls with the same inputs came to the same, within rounding."""
+    a, b = first.answer, second.answer
+    if first.verdict.status != second.verdict.status or a is None or b is None:
+        return first.verdict.status == second.verdict.status
+    kinds = (a.raised and a.raised[0]) == (b.raised and b.raised[0])
+    return kinds and (a.raised is not None or same(a.value, b.value, first.case.relative))
+
+
 def _failure(outcomes: Sequence[Outcome], test: Test) -> Outcome | None:
     """The first case of a test that did not pass; a test that has no case at all has failed too, loudly."""
     mine = [each for each in outcomes if each.case.test.id == test.id]
@@ -255,6 +264,8 @@ def _raised(header: dict[str, Any]) -> Verdict:
         return Verdict("memory", text)
     if "OSError" in names or str(header.get("module")).split(".")[0] in OUTSIDE:
         return Verdict("blocked", text)
+    if "ImportError" in names:
+        return Verdict("error", f"{text} (NumPy and the standard library are at hand)")
     if "SystemExit" in names:
         return Verdict("error", f"{where}the code called sys.exit")
     return Verdict("error", text)

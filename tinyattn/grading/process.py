@@ -104,7 +104,7 @@ class Nursery:
             "PYTHONUTF8": "1",
             **dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
         }
-        cls.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        cls.line, theirs = socket.socketpair()
         script = str(Path(__file__).with_name("worker.py"))
         # -s -S -P: no user site, no site-packages, no folder of the script: only the standard library can be imported.
         command = [sys.executable, "-s", "-S", "-P", script, str(theirs.fileno()), os.pathsep.join(packages())]
@@ -134,6 +134,7 @@ class Nursery:
             if cls.process is None:
                 cls.start()
             socket.send_fds(cls.line, [folder.encode()], pipes)
+            cls.line.recv(16)  # one request at a time: a stream would run two together
 
     @classmethod
     def stop(cls) -> None:

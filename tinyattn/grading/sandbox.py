@@ -64,7 +64,7 @@ def namespaces() -> list[str]:
             for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
                 with open(f"/proc/self/{name}", "w") as file:
                     file.write(text)
-    except OSError:
+    except (OSError, AttributeError):
         return []
     return ["process namespace", "network namespace"]
 
@@ -187,6 +187,8 @@ def limits(memory: int | None, seconds: int, file_size: int) -> list[str]:
 
 def landlock(readable: Iterable[str], writable: Iterable[str], run_programs: bool) -> list[str]:
     """Makes other files unreadable, every file unwritable, and TCP and signals to others impossible (Linux 5.13+)."""
+    if sys.platform != "linux":
+        return []
     libc = _libc()
     libc.syscall.restype = ctypes.c_long
     try:

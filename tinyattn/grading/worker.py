@@ -206,17 +206,18 @@ def guard(child: int, control: int) -> int:
     """Waits for the child or for the grader to hang up, ends the child and all it left behind; its wait status."""
     poll = select.poll()
     poll.register(control, select.POLLIN | select.POLLHUP)
+    patience = None
     try:
-        ended = os.pidfd_open(child)
-        poll.register(ended, select.POLLIN)
-        poll.poll()
+        poll.register(os.pidfd_open(child), select.POLLIN)
     except (OSError, AttributeError):  # before Linux 5.3, or another system: look ten times a second
-        while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and not poll.poll(100):
-            pass
-    gone = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    if gone is None:
-        os.kill(child, signal.SIGKILL)
-    status = os.waitpid(child, 0)[1]
+        patience = 100
+    ended, status = 0, 0
+    while not ended:
+        heard = {descriptor for descriptor, _ in poll.poll(patience)}
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if control in heard and not ended:
+            os.kill(child, signal.SIGKILL)
+            ended, status = os.waitpid(child, 0)
     orphans = Path(f"/proc/self/task/{os.getpid()}/children")
     while orphans.exists() and (left := orphans.read_text().split()):  # what the child left behind is ours by adoption
         for orphan in left:
@@ -288,6 +289,7 @@ def main() -> None:
                 os._exit(0)
         for pipe in pipes:
             os.close(pipe)
+        line.send(b"done")
 
 
 if __name__ == "__main__":
