@@ -331,7 +331,7 @@ def load(
         device: "cuda" (through CuPy) or "emulated" (on the CPU; needs a C++ compiler).
         checked: emulated only: report races, bad addresses, missing barriers; count the bytes moved.
         order, seed: emulated only: the turns of a block's threads, "forward", "reverse" or "random".
-        time_limit: emulated only: seconds until a launch counts as an endless loop.
+        time_limit: emulated only: seconds of processor time until a launch counts as an endless loop.
     """
     if device not in ("cuda", "emulated"):
         raise ValueError(f"a kernel runs on device 'cuda' or 'emulated', got {device!r}")

@@ -105,7 +105,7 @@ def launch(
     Args:
         names: what to call each argument in messages.
         order: in which order the threads of a block take turns: "forward", "reverse" or "random" (with `seed`).
-        time_limit: seconds after which the launch counts as an endless loop.
+        time_limit: seconds of processor time after which the launch counts as an endless loop.
 
     Raises:
         KernelError: the kernel did something wrong; the arrays are as they were.
@@ -161,7 +161,7 @@ def _run_child(program: Program, descriptor: int, spec: list[str], time_limit: f
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=2 * time_limit + 10,  # the child stops itself; this is for a child that cannot
+            timeout=20 * time_limit + 60,  # the child stops itself; this is for a child that cannot
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(

@@ -64,6 +64,8 @@ def compiler() -> str:
             "The CUDA emulator needs a C++ compiler and found none: install g++ (Debian and Ubuntu: apt install g++), "
             "or name yours in the variable CXX; everything else works without it."
         )
+    if missing := [tool for tool in ("readelf", "addr2line") if shutil.which(tool) is None]:
+        raise Unavailable(f"The CUDA emulator needs {' and '.join(missing)}: install binutils (apt install binutils).")
     return found
 
 

@@ -73,7 +73,7 @@ static void on_signal(int number, siginfo_t* info, void* context) {
         frame = ((uintptr_t*)frame)[0];
     }
     print_address(last_access);
-    if (number == SIGALRM) fault("endless loop", {0, 0}, 0, "the launch did not end within its time limit");
+    if (number == SIGPROF) fault("endless loop", {0, 0}, 0, "the launch did not end within its time limit");
     if (number == SIGFPE) fault("crash", {0, 0}, 0, "an integer is divided by zero");
     uintptr_t address = uintptr_t(info->si_addr);
     if (address >= uintptr_t(stacks_begin) && address < uintptr_t(stacks_end))
@@ -81,6 +81,7 @@ static void on_signal(int number, siginfo_t* info, void* context) {
     fault("out of bounds", {0, 0}, 0, "the address %#lx belongs to no argument of the launch", (unsigned long)address);
 }
 
+// The limit is one of processor time: a busy machine does not make a loop endless.
 static void catch_signals(double limit) {
     static char alternate[64 * 1024];
     stack_t stack = {};
@@ -90,11 +91,11 @@ static void catch_signals(double limit) {
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM}) sigaction(number, &action, nullptr);
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF}) sigaction(number, &action, nullptr);
     itimerval timer = {};
     timer.it_value.tv_sec = long(limit);
     timer.it_value.tv_usec = long((limit - long(limit)) * 1e6) + 1;
-    setitimer(ITIMER_REAL, &timer, nullptr);
+    setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
 // ------------------------------------------------------------------------------------------------------- fibers
