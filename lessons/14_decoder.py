@@ -360,6 +360,6 @@ for name in ("scaled", "unscaled"):
 # ## What to try
 #
 # * Set the √3 in `build` to 1. The unscaled twin now starts less saturated. How much of its loss does it win back?
-# * Give the model four heads (HEADS = 4). Head width is then 16: what becomes of the difference, and what does lesson 04
-#   say about that width?
+# * Give the model four heads (HEADS = 4). Head width is then 16: what becomes of the difference, and what does lesson
+#   04 say about that width?
 # * `python lessons/14_decoder.py --full` trains a larger model for longer. Stop it with Ctrl-C and start it again.
