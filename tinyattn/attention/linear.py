@@ -25,8 +25,9 @@ def linear_attention(query, key, value, is_causal=False, *, feature_map=None, ep
     phi = elu_plus_one if feature_map is None else feature_map
     query, key, value = as_tensor(query), as_tensor(key), as_tensor(value)
     if query.dtype == np.float16:
-        wide = (astype(x, np.float32) for x in (query, key, value))
-        return astype(linear_attention(*wide, is_causal, feature_map=feature_map, eps=eps), np.float16)
+        query, key, value = (astype(x, np.float32) for x in (query, key, value))
+        output = linear_attention(query, key, value, is_causal, feature_map=feature_map, eps=eps)
+        return astype(output, np.float16)
     if query.shape[-1:] != key.shape[-1:] or key.shape[-2:-1] != value.shape[-2:-1] or query.ndim < 2 or key.ndim < 2:
         raise ValueError(
             "linear_attention needs query (..., L, E), key (..., S, E) and value (..., S, Ev), "
