@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyattn import kernels
 from tinyattn.attention.step2_scale import scale
 from tinyattn.backend import is_cupy, namespace, shape_of, widen
 from tinyattn.ops import axis_of, dot_along, logsumexp, real_dtype, same, stable_peak, where
@@ -124,6 +123,8 @@ SHARED_BYTES = 96 * 1024  # of a row kept in shared memory: what every GPU since
 
 @functools.cache
 def _kernel(name, device):
+    from tinyattn import kernels  # only a launch needs it, and it is half of what `import tinyattn` takes
+
     return kernels.load(Path(__file__).with_suffix(".cu"), device).get_function(name)
 
 
