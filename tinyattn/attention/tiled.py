@@ -7,7 +7,6 @@ not store the weights either: it makes each block again from the peaks and sums 
 
 import math
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from tinyattn.attention.workers import share
 from tinyattn.ops import selective_product
 from tinyattn.tensor import op
 
-ROWS, KEYS = 256, 1024  # the largest block of scores: 1 MiB in float32, a core's own cache
-EDGE = 128  # keys at a time where a diagonal passes through, since half of such a block is wasted
-TAME = 30.0  # scores no larger than this need no peak: exp(30) leaves float32 room for any sum of them
-PANELS = 8  # parts of the work in backward, where there are keys and heads enough for as many
+FORWARD = 256, 1024  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
+BACKWARD = 1024, 256  # the other way round, since backward adds a block up along three ways and not one
+PANELS, SHORTEST = 8, 256  # parts of the work in backward, where heads and keys are enough for parts of this many keys
+SMALL, LARGE = 1e-12, 1e12  # sums of exp within which it has neither lost entries nor come near the largest float32
 
 
 @op
@@ -43,69 +42,94 @@ def tiled_attention(
     call.forward()
 
     def vjp(grad):
-        return *call.backward(grad), None if bias is None else call.bias_gradient(grad)
+        return *call.backward(grad), None if bias is None else call.bias_gradient(grad, bias.shape)
 
-    return call.output.astype(np.result_type(query, key, value), copy=False), vjp
+    output = call.output.reshape(*call.batch, *call.output.shape[1:])
+    return output.astype(np.result_type(query, key, value), copy=False), vjp
 
 
 class _Call:
-    """One call: its arrays table by table (a table is the L x S scores of one head) and the blocks to be computed."""
+    """One call. Its arrays are lists of tables: a table is what belongs to the L x S scores of one head."""
 
     def __init__(self, query, key, value, bias, attn_mask, is_causal, window, offset, factor, dropout_p, seed, workers):
         given = [x for x in (bias, attn_mask) if x is not None]
         self.dtype = np.result_type(query, key, value, np.float32)
         self.batch = np.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value, *given)))
-        self.query, self.key, self.value = (self.lead(_for_blas(x, self.dtype)) for x in (query, key, value))
-        self.biases = [self.lead(x) for x in given if x.dtype != bool]
-        self.masks = [self.lead(x) for x in given if x.dtype == bool]
-        self.L, self.S = query.shape[-2], key.shape[-2]
+        self.shared = np.broadcast_shapes(key.shape[:-2], value.shape[:-2])
+        self.L, self.S, self.E, self.Ev = query.shape[-2], *key.shape[-2:], value.shape[-1]
+        self.query, self.key, self.value = (self.tables(_for_blas(x, self.dtype)) for x in (query, key, value))
+        self.biases = [self.tables(x) for x in given if x.dtype != bool]
+        self.masks = [self.tables(x) for x in given if x.dtype == bool]
         self.factor, self.dropout_p, self.seed, self.workers = factor, dropout_p, seed, workers
-        weights_lead = np.broadcast_shapes(self.query.shape[:-2], self.key.shape[:-2])
-        self.number = np.arange(math.prod(weights_lead)).reshape(*weights_lead, 1, 1)  # of a table, for dropout
+        self.numbers = self.owners(np.broadcast_shapes(query.shape[:-2], key.shape[:-2]))  # of the tables, for dropout
 
         left, right = window
         ends = [x for x in (right, 0 if is_causal else None) if x is not None]
         self.low = -self.L - self.S if left is None else offset - left  # query i sees keys i + low ...
         self.high = offset + min(ends) if ends else self.L + self.S  # ... to i + high
-        self.row_blocks = [slice(i, min(i + ROWS, self.L)) for i in range(0, self.L, ROWS)]
 
-        # products are fastest with the keys outermost in memory, but a mask has to be read as it lies
-        self.keys_outermost = not any(min(x.shape[-2:]) > 1 for x in given)
-        self.width = KEYS
-        self.tame = not self.biases and _largest_score(self.query, self.key, factor) <= TAME and _moderate(self.value)
-        self.product = np.matmul if self.tame else selective_product  # masked keys may be infinite or NaN
+        # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
+        self.forward_order = "C" if any(min(x.shape[-2:]) > 1 for x in given) else "F"
+        self.may_be_plain = value.size > 0 and value.min() > -LARGE and value.max() < LARGE  # not if NaN
 
     def forward(self):
-        """Sets output, and for backward each row's peak, its largest score, and total, the sum of exp(score - peak)."""
-        self.output = np.zeros((*self.batch, self.L, self.value.shape[-1]), self.dtype)
-        self.peak = np.full((*self.batch, self.L), 0 if self.tame else -np.inf, self.dtype)
-        self.total = np.zeros((*self.batch, self.L), self.dtype)
+        """Sets output, and for backward each row's peak, its total, the sum of exp(score - peak), and whether plain."""
+        count = math.prod(self.batch)
+        self.output = np.empty((count, self.L, self.Ev), self.dtype)
+        self.peak, self.total = np.empty((2, count, self.L), self.dtype)
+        self.plain = np.empty((count, self.L), bool)
 
         def work(tasks):
-            room = self.room()
-            ones = np.ones(KEYS, self.dtype)
-            for index, rows in tasks:
-                query = np.multiply(_table(self.query, index)[rows], self.factor, dtype=self.dtype)
-                key, value = _table(self.key, index), _table(self.value, index)
-                output, peak, total = self.output[index], self.peak[index], self.total[index]
-                for r, keys, keep in tasks.parts(self.blocks(index, self.spans(rows, slice(0, self.S)))):
-                    weights = self.scores(room, query[_within(r, rows)], key[keys], index, r, keys, keep)
-                    if not self.tame:
-                        shrink = _raise(peak[r], weights)
-                        output[r] *= shrink[:, None]
-                        total[r] *= shrink
-                    self.exp(weights, keep)
-                    total[r] += weights @ ones[: weights.shape[1]]  # BLAS sums faster than np.sum
-                    if self.dropout_p:
-                        weights *= self.dropout_factor(index, r, keys)
-                    output[r] += weights @ value[keys]
-                # a row that sees no key has a total of 0 and an output of 0
-                np.copyto(total[rows], 1, where=total[rows] == 0)
-                np.copyto(peak[rows], 0, where=np.isneginf(peak[rows]))
-                output[rows] /= total[rows, None]
+            room = _Room(FORWARD, self.dtype, self.forward_order)
+            for table, rows in tasks:
+                plain = self.may_be_plain and self.attend(tasks, room, table, rows, plain=True)
+                if not plain:
+                    self.attend(tasks, room, table, rows, plain=False)
+                self.plain[table, rows] = plain
 
         # the longest rows of a causal table first, so that what the last worker still has to do is short
-        share(work, [(i, rows) for i in np.ndindex(self.batch) for rows in reversed(self.row_blocks)], self.workers)
+        blocks = _split(slice(0, self.L), FORWARD[0])[::-1]
+        share(work, [(table, rows) for table in range(count) for rows in blocks], self.workers)
+
+    def attend(self, tasks, room, table, rows, plain):
+        """Output, peak and total of a block of rows; returns whether they are right.
+
+        plain spares the passes that find and subtract the peak, which only keeps exp within the range of a float. Where
+        the sums show that it is needed, what is returned is False, and all is to be done again with plain=False.
+        """
+        query = self.query[table][rows] * self.factor
+        key, value = self.key[table], self.value[table]
+        output = np.zeros((len(query), self.Ev), self.dtype)
+        peak = np.full(len(query), 0 if plain else -np.inf, self.dtype)
+        total = np.zeros(len(query), self.dtype)
+        for keys in tasks.parts(_split(self.seen(rows, slice(0, self.S)), FORWARD[1])):
+            hidden = self.hidden(table, rows, keys, room.order)
+            if hidden is None:
+                continue
+            weights = self.scores(room, query, key[keys], table, rows, keys, hidden, plain)
+            if not plain:
+                higher = np.maximum(peak, weights.max(axis=1))
+                base = np.where(np.isneginf(higher), 0, higher)  # of a row that has not seen a key so far
+                shrink = np.exp(peak - base)
+                output *= shrink[:, None]
+                total *= shrink
+                peak = higher
+                weights -= base[:, None]
+            _exp(weights, hidden, plain)
+            total += weights @ room.ones[: weights.shape[1]]  # BLAS sums faster than np.sum
+            if plain and not total.max() < LARGE:  # which NaN is not either
+                return False
+            if self.dropout_p:
+                weights *= self.dropout_factor(table, rows, keys)
+            output += weights @ value[keys]
+        if plain and not total.min() > SMALL:
+            return False
+        if not plain:
+            unseen = total == 0  # rows without a key: zero over one, not over zero
+            peak[unseen], total[unseen] = 0, 1
+        np.divide(output, total[:, None], out=self.output[table, rows])
+        self.peak[table, rows], self.total[table, rows] = peak, total
+        return True
 
     def backward(self, grad):
         """Gradients of query, key and value, given that of the output.
@@ -113,166 +137,166 @@ class _Call:
         With weights P and D = rowsum(grad * output): d_value = P^T grad, and the scores' gradient is
         P * (grad value^T - D), whose products with key and query are the other two.
         """
-        lead = np.broadcast_shapes(self.key.shape[:-2], self.value.shape[:-2])
-        users = self.users(lead)
-        panels = _split(self.S, PANELS // max(1, len(users)))
+        grads = self.tables(grad)
+        owners = self.owners(self.shared)
+        panels = _split(slice(0, self.S), max(SHORTEST, -(-self.S * math.prod(self.shared) // PANELS)))
         # the panels of a table add to the same queries: each does so for itself, and their sums are added up in order
-        d_query = np.zeros((len(panels), *self.batch, self.L, self.query.shape[-1]), self.dtype)
-        d_key = np.zeros((*lead, self.S, self.key.shape[-1]), self.dtype)
-        d_value = np.zeros((*lead, self.S, self.value.shape[-1]), self.dtype)
+        d_query = np.zeros((len(panels), len(grads), self.L, self.E), self.dtype)
+        d_key = np.zeros((math.prod(self.shared), self.S, self.E), self.dtype)
+        d_value = np.zeros((math.prod(self.shared), self.S, self.Ev), self.dtype)
 
         def work(tasks):
-            rooms = self.room(), self.room()
-            for owner, panel, d_query_part in tasks:
+            rooms = [_Room(BACKWARD, self.dtype, "C") for _ in range(2)]
+            for owner, panel, d_q in tasks:
                 d_k, d_v = d_key[owner], d_value[owner]
-                for index in users[owner]:
-                    d_q = d_query_part[index]
-                    for r, keys, weights, d_scores, query, key, upstream in self.again(
-                        tasks, rooms, grad, index, self.row_blocks, panel
+                for table in np.flatnonzero(owners == owner):
+                    for r, keys, weights, d_scores, query, key, grad, product in self.again(
+                        tasks, rooms, table, slice(0, self.L), panel, grads[table]
                     ):
-                        d_v[keys] += weights.T @ upstream
-                        d_k[keys] += self.product(d_scores.T, query)
-                        d_q[r] += self.product(d_scores, key)
+                        d_v[keys] += weights.T @ grad
+                        d_k[keys] += product(d_scores.T, query)
+                        d_q[table, r] += product(d_scores, key)
+                    d_q[table] *= self.factor
 
         # the first panel of a causal table is the longest
-        share(work, [(owner, *part) for owner in users for part in zip(panels, d_query, strict=True)], self.workers)
-        total = d_query[0] if len(panels) == 1 else d_query.sum(axis=0)
-        return np.multiply(total, self.factor, out=total), d_key, d_value
+        tasks = [(owner, *part) for owner in range(len(d_key)) for part in zip(panels, d_query, strict=True)]
+        share(work, tasks, self.workers)
+        d_query = d_query[0] if len(panels) == 1 else d_query.sum(axis=0)
+        return (
+            d_query.reshape(*self.batch, self.L, self.E),
+            d_key.reshape(*self.shared, self.S, self.E),
+            d_value.reshape(*self.shared, self.S, self.Ev),
+        )
 
-    def bias_gradient(self, grad):
+    def bias_gradient(self, grad, shape):
         """Gradient of the bias: the scores' gradient, summed over the axes along which the bias broadcasts."""
-        bias = self.biases[0]
-        d_bias = np.zeros(bias.shape, self.dtype)
-        stretched = tuple(axis for axis in (0, 1) if bias.shape[axis - 2] == 1)
-        users = self.users(bias.shape[:-2])
-        # a bias for each row can be shared out by rows; one row for all is added up in order
-        row_groups = [[rows] for rows in self.row_blocks] if bias.shape[-2] > 1 else [self.row_blocks]
+        grads = self.tables(grad)
+        owners = self.owners(shape[:-2])
+        d_bias = np.zeros((math.prod(shape[:-2]), *shape[-2:]), self.dtype)
+        stretched = tuple(axis for axis in (0, 1) if d_bias.shape[axis + 1] == 1)
+        # rows of the bias can be shared out; one row for all queries is added up in order, by one worker
+        every = slice(0, self.L)
+        blocks = _split(every, BACKWARD[0]) if d_bias.shape[1] > 1 else [every]
 
         def work(tasks):
-            rooms = self.room(), self.room()
-            for owner, row_group in tasks:
-                for index in users[owner]:
-                    for r, keys, _, d_scores, *_ in self.again(tasks, rooms, grad, index, row_group, slice(0, self.S)):
-                        _part(d_bias, owner, r, keys)[...] += d_scores.sum(axis=stretched, keepdims=True)
+            rooms = [_Room(BACKWARD, self.dtype, "C") for _ in range(2)]
+            for owner, rows in tasks:
+                for table in np.flatnonzero(owners == owner):
+                    every_key = slice(0, self.S)
+                    for r, keys, _, d_scores, *_ in self.again(tasks, rooms, table, rows, every_key, grads[table]):
+                        _part(d_bias[owner], r, keys)[...] += d_scores.sum(axis=stretched, keepdims=True)
 
-        share(work, [(owner, row_group) for owner in users for row_group in row_groups], self.workers)
-        return d_bias
+        share(work, [(owner, rows) for owner in range(len(d_bias)) for rows in blocks], self.workers)
+        return d_bias.reshape(shape)
 
-    def again(self, tasks, rooms, grad, index, row_blocks, panel):
-        """Yields each block's rows and keys, its weights, its scores' gradient, and its queries, keys and gradients.
+    def again(self, tasks, rooms, table, queries, panel, grad):
+        """For each block of queries and panel: where it is, its weights, its scores' gradient, and what they multiply.
 
-        Two things spare passes over the block: the weights stay undivided, and grad, which is smaller, is divided by
-        total instead; peak and D are subtracted by one more column in the products.
+        Two things spare passes over the block. The weights stay undivided, and grad, which is smaller, is divided by
+        total instead; and peak and D are subtracted by one more column in the products.
         """
-        peak, total, output = self.peak[index], self.total[index], self.output[index]
-        keys_1 = _with_column(_table(self.key, index)[panel], 1, self.dtype)
-        values_1 = _with_column(_table(self.value, index)[panel], 1, self.dtype)
-        for rows in row_blocks:
-            spans = list(self.spans(rows, panel))
-            if not spans:
-                continue
-            queries_1 = _with_column(_table(self.query, index)[rows], -peak[rows], self.dtype)
-            queries_1[:, :-1] *= self.factor
-            grads_1 = _with_column(grad[index][rows], 0, self.dtype)
-            grads_1 /= total[rows, None]
-            mean = np.einsum("ij,ij->i", grads_1[:, :-1], output[rows])  # of the weights' gradients, under the weights
+        key_1, value_1 = (_with_column(x[table][panel], 1, self.dtype) for x in (self.key, self.value))
+        for rows in _split(self.seen(panel, queries, backward=True), BACKWARD[0]):
+            peak, total = self.peak[table, rows], self.total[table, rows]
+            plain = bool(self.plain[table, rows].all())
+            product = np.matmul if plain else selective_product  # leaves out masked keys that are infinite or NaN
+            query_1 = _with_column(self.query[table][rows], -peak, self.dtype)
+            query_1[:, :-1] *= self.factor
+            grad_1 = _with_column(grad[rows], 0, self.dtype)
+            grad_1 /= total[:, None]
+            mean = np.einsum("ij,ij->i", grad_1[:, :-1], self.output[table, rows])  # of the weights' gradients: D
             if not self.dropout_p:
-                grads_1[:, -1] = -mean
-            if self.biases:  # they can dwarf the score, and the peak with them: subtract it after they are added
-                queries_1[:, -1] = 0
-            for r, keys, keep in tasks.parts(self.blocks(index, spans)):
-                queries, grads = queries_1[_within(r, rows)], grads_1[_within(r, rows)]
-                weights = self.scores(rooms[0], queries, keys_1[_within(keys, panel)], index, r, keys, keep)
+                grad_1[:, -1] = -mean
+            if self.biases:  # they can dwarf the scores, and the peak with them: subtract it after they are added
+                query_1[:, -1] = 0
+            for keys in tasks.parts(_split(self.seen(rows, panel), BACKWARD[1])):
+                r = self.seen(keys, rows, backward=True)
+                hidden = self.hidden(table, r, keys, "C")
+                if hidden is None:
+                    continue
+                here, there = _within(r, rows), _within(keys, panel)
+                weights = self.scores(rooms[0], query_1[here], key_1[there], table, r, keys, hidden, plain)
                 if self.biases:
-                    weights -= peak[r, None]
-                self.exp(weights, keep)
-                d_scores = self.block(rooms[1], r, keys)
-                np.matmul(grads, values_1[_within(keys, panel)].T, out=d_scores)
+                    weights -= peak[here, None]
+                _exp(weights, hidden, plain)
+                d_scores = np.matmul(grad_1[here], value_1[there].T, out=rooms[1].block(r, keys))
                 if self.dropout_p:
-                    factor = self.dropout_factor(index, r, keys)
+                    factor = self.dropout_factor(table, r, keys)
                     d_scores *= factor
-                    d_scores -= mean[_within(r, rows), None]
+                    d_scores -= mean[here, None]
                 d_scores *= weights
                 if self.dropout_p:
                     weights *= factor
-                yield r, keys, weights, d_scores, queries[:, :-1], keys_1[_within(keys, panel), :-1], grads[:, :-1]
+                yield r, keys, weights, d_scores, query_1[here, :-1], key_1[there, :-1], grad_1[here, :-1], product
 
-    def scores(self, room, queries, keys, index, r, k, keep):
+    def scores(self, room, query, key, table, r, k, hidden, plain):
         """One block of scores, in room, with every mask that has to come before exp."""
-        scores = np.matmul(queries, keys.T, out=self.block(room, r, k))
+        scores = np.matmul(query, key.T, out=room.block(r, k))
         for bias in self.biases:
-            scores += _part(bias, index, r, k)
-        if keep is not None and not self.tame:
-            np.copyto(scores, -np.inf, where=~keep)
+            scores += _part(bias[table], r, k)
+        if not plain:
+            for part, keep in hidden:
+                np.copyto(scores[part], -np.inf, where=~keep)
         return scores
 
-    def exp(self, scores, keep):
-        np.exp(scores, out=scores)
-        if keep is not None and self.tame:  # all are finite, and a product is ten times as fast as a choice
-            scores *= keep
-
-    def dropout_factor(self, index, r, k):
-        number = int(_table(self.number, index)[0, 0])
-        kept = keep_block(r, k, self.dropout_p, self.seed, number)
+    def dropout_factor(self, table, r, k):
+        kept = keep_block(r, k, self.dropout_p, self.seed, int(self.numbers[table]))
         return kept * self.dtype.type(1 / (1 - self.dropout_p) if self.dropout_p < 1 else 0)
 
-    def blocks(self, index, spans):
-        """(rows, keys, keep) of the blocks with something to see; keep is boolean, or None where everything is seen."""
-        for r, k, crossed in spans:
-            keep = (
-                _band(r.stop - r.start, k.stop - k.start, self.low, self.high, k.start - r.start) if crossed else None
-            )
-            for mask in self.masks:
-                part = _part(mask, index, r, k)
-                if not part.all():
-                    keep = part if keep is None else keep & part
-            if keep is None or keep.any():
-                yield r, k, keep
+    def seen(self, block, others, backward=False):
+        """The others that any of the block sees: keys that rows see; with backward, rows that see keys."""
+        low, high = (-self.high, -self.low) if backward else (self.low, self.high)
+        start, stop = max(others.start, block.start + low), min(others.stop, block.stop + high)
+        return slice(start, max(start, stop))
 
-    def spans(self, rows, keys):
-        """(rows, keys, crossed) that together cover what is_causal and window leave of a block of rows.
+    def hidden(self, table, r, k, order):
+        """What may not be seen of a block: parts of it, each with a boolean that says which entries are kept.
 
-        crossed: a diagonal passes through, so that not all of its entries are seen.
+        None where nothing is kept at all.
         """
-        start, stop = max(keys.start, rows.start + self.low), min(keys.stop, rows.stop + self.high)
-        if start >= stop:
-            return
-        # from clear to crossed every row sees every key; rounded to whole edges, since products like even sizes
-        clear = min(max(start, -(-(rows.stop - 1 + self.low) // EDGE) * EDGE), stop)
-        crossed = min(max(clear, (rows.start + self.high + 1) // EDGE * EDGE), stop)
-        ends = [*range(start, clear, EDGE), *range(clear, crossed, self.width), *range(crossed, stop, EDGE), stop]
-        for first, last in pairwise(ends):
-            r = slice(max(rows.start, first - self.high), min(rows.stop, last - self.low))
-            yield r, slice(first, last), r.start + self.high < last - 1 or r.stop - 1 + self.low > first
+        hidden = []
+        if r.start + self.high < k.stop - 1 or r.stop - 1 + self.low > k.start:  # a diagonal passes through
+            if k.stop - k.start > r.stop - r.start:
+                crossed = [(r, part) for part in _crossed(r, k, self.low, self.high)]
+            else:
+                crossed = [(part, k) for part in _crossed(k, r, -self.high, -self.low)]
+            for r_part, k_part in crossed:
+                shape = r_part.stop - r_part.start, k_part.stop - k_part.start
+                keep = _band(*shape, self.low, self.high, k_part.start - r_part.start, order)
+                hidden.append(((_within(r_part, r), _within(k_part, k)), keep))
+        for mask in self.masks:
+            keep = _part(mask[table], r, k)
+            if not keep.any():
+                return None
+            if not keep.all():
+                hidden.append((..., keep))
+        return hidden
 
-    def users(self, lead):
-        """The tables by the part of an array with these leading axes that they use."""
-        users = {owner: [] for owner in np.ndindex(lead)}
-        for index in np.ndindex(self.batch):
-            users[tuple(0 if n == 1 else i for i, n in zip(index, lead, strict=True))].append(index)
-        return users
+    def tables(self, array):
+        """The last two axes for every position in the batch."""
+        array = np.broadcast_to(array, (*self.batch, *array.shape[-2:]))
+        return [array[index] for index in np.ndindex(self.batch)]
 
-    def lead(self, array):
-        """The array with as many leading axes as the batch."""
-        return array.reshape((1,) * (len(self.batch) + 2 - array.ndim) + array.shape)
+    def owners(self, lead):
+        """For every table, which of the tables of an array with these leading axes it uses."""
+        return np.broadcast_to(np.arange(math.prod(lead)).reshape(lead), self.batch).ravel()
 
-    def room(self):
-        return np.empty(min(ROWS, self.L) * min(max(EDGE, self.width), self.S), self.dtype)
 
-    def block(self, room, r, k):
-        """An array (rows, keys) in room."""
+class _Room:
+    """Memory for one block of scores, used again for each, with one of the axes outermost."""
+
+    def __init__(self, size, dtype, order):
+        self.memory = np.empty(math.prod(size), dtype)
+        self.ones = np.ones(size[1], dtype)
+        self.order = order
+
+    def block(self, r, k):
         rows, keys = r.stop - r.start, k.stop - k.start
-        room = room[: rows * keys]
-        return room.reshape(keys, rows).T if self.keys_outermost else room.reshape(rows, keys)
+        memory = self.memory[: rows * keys]
+        return memory.reshape(rows, keys) if self.order == "C" else memory.reshape(keys, rows).T
 
 
-def _table(array, index):
-    """The last two axes at index, along axes of length 1 at 0."""
-    return array[tuple(0 if n == 1 else i for i, n in zip(index, array.shape, strict=False))]
-
-
-def _part(array, index, r, k):
-    table = _table(array, index)
+def _part(table, r, k):
     return table[r if table.shape[0] > 1 else slice(None), k if table.shape[1] > 1 else slice(None)]
 
 
@@ -280,10 +304,18 @@ def _within(inner, outer):
     return slice(inner.start - outer.start, inner.stop - outer.start)
 
 
-def _split(n, parts):
-    """About so many slices of equal length that make up 0 to n, none shorter than 256 unless n is."""
-    length = max(256, -(-n // (max(1, parts) * EDGE)) * EDGE)
-    return [slice(i, min(i + length, n)) for i in range(0, n, length)]
+def _split(whole, length):
+    """The slices of this length that make up a slice."""
+    return [slice(i, min(i + length, whole.stop)) for i in range(whole.start, whole.stop, length)]
+
+
+def _crossed(block, others, low, high):
+    """The parts of others that some of the block see and some do not."""
+    before = slice(others.start, min(others.stop, block.stop - 1 + low))
+    after = slice(max(others.start, block.start + high + 1), others.stop)
+    if others.start < before.stop >= after.start < others.stop:
+        return [others]
+    return [part for part in (before, after) if part.start < part.stop]
 
 
 def _with_column(array, column, dtype):
@@ -292,31 +324,18 @@ def _with_column(array, column, dtype):
     return wide
 
 
-def _raise(peak, scores):
-    """Raises peak to the largest scores and subtracts it from them; returns by what earlier sums shrink."""
-    higher = np.maximum(peak, scores.max(axis=1))
-    base = np.where(np.isneginf(higher), 0, higher)
-    shrink = np.exp(peak - base)
-    scores -= base[:, None]
-    peak[...] = higher
-    return shrink
+def _exp(scores, hidden, plain):
+    np.exp(scores, out=scores)
+    if plain:  # every score is finite, and a product is ten times as fast as a choice
+        for part, keep in hidden:
+            scores[part] *= keep
 
 
 @lru_cache(maxsize=16)
-def _band(rows, keys, low, high, offset):
-    """Boolean (rows, keys): low <= offset + key - query <= high."""
-    distance = offset + np.arange(keys)[:, None] - np.arange(rows)
-    return ((low <= distance) & (distance <= high)).T
-
-
-def _largest_score(query, key, factor):
-    """No score is larger than this (Cauchy and Schwarz); NaN or inf if an input is."""
-    longest = [np.einsum("...i,...i->...", x, x).max(initial=0) for x in (query, key)]
-    return abs(factor) * math.sqrt(float(longest[0]) * float(longest[1]))
-
-
-def _moderate(value):
-    return -1e18 < value.min(initial=0) and value.max(initial=0) < 1e18
+def _band(rows, keys, low, high, offset, order):
+    """Boolean (rows, keys): low <= offset + key - row <= high."""
+    distance = offset + np.arange(keys) - np.arange(rows)[:, None]
+    return np.asarray((low <= distance) & (distance <= high), order=order)
 
 
 def _for_blas(array, dtype):
