@@ -372,6 +372,9 @@ def test_SMX_07_float16_rows_are_summed_in_float32(attend, n):
     weights = softmax(np.zeros(n, np.float16))
     assert weights.dtype == np.float16
     np.testing.assert_array_equal(weights.data, np.float16(1 / n))
+    columns = np.zeros((n, 2), np.float16)  # along the first axis NumPy adds row after row
+    np.testing.assert_array_equal(softmax(columns, axis=0).data, np.float16(1 / n))
+    assert logsumexp(columns, axis=0).tolist() == [np.float16(math.log(n))] * 2
     assert logsumexp(np.zeros(n, np.float16)).item() == np.float16(math.log(n))
     assert log_softmax(np.zeros(n, np.float16)).tolist()[0] == -np.float16(math.log(n))
     q, k, v = np.zeros((1, 2), np.float16), np.zeros((n, 2), np.float16), np.full((n, 1), 3, np.float16)
