@@ -69,32 +69,32 @@ def namespaces() -> list[str]:
     return ["process namespace", "network namespace"]
 
 
-def system_paths() -> list[str]:
-    """Folders that hold the interpreter's library and the shared libraries, with no third-party package in them."""
+def libraries() -> list[str]:
+    """Where the interpreter's library and the shared libraries are."""
+    stdlib = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+    own = [f"{sys.base_prefix}/{name}" for name in ("lib", "lib64")]
+    return [*dict.fromkeys([*stdlib, *own, "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"])]
+
+
+def libraries_alone() -> list[str]:
+    """What is in these folders, but for third-party packages, which lie among it."""
     stdlib = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    places = [
-        *stdlib,
-        *("/lib", "/lib64", "/usr/lib", "/usr/lib64"),
-        *(f"{sys.base_prefix}/{x}" for x in ("lib", "lib64")),
-    ]
-    found = ["/etc/ld.so.cache"]
-    for place in places:
+    found = []
+    for place in libraries():
         with contextlib.suppress(OSError):
             found += [
                 entry.path
-                for entry in os.scandir(place)
+                for entry in (os.scandir(place) if os.path.isdir(place) else ())
                 if entry.name not in ("site-packages", "dist-packages")
                 and (place in stdlib or not entry.name.startswith("python"))
             ]
-    return found
+    return [*found, "/etc/ld.so.cache"]
 
 
 def private_root(folder: str, keep: Iterable[str], scratch_mib: int) -> list[str]:
     """Makes `folder` the root of the file system; of everything else only `keep` stays, read-only, at its own path."""
     libc = _libc()
-    stdlib = sysconfig.get_path("stdlib")
-    libraries = [stdlib, f"{sys.base_prefix}/lib", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"]
-    packages = [os.path.join(stdlib, name) for name in ("site-packages", "dist-packages")]
+    packages = [os.path.join(sysconfig.get_path("stdlib"), name) for name in ("site-packages", "dist-packages")]
     packages += [f"/usr/lib/python3/{name}" for name in ("site-packages", "dist-packages")]
 
     def mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
@@ -118,7 +118,7 @@ def private_root(folder: str, keep: Iterable[str], scratch_mib: int) -> list[str
     try:
         mount(None, "/", None, _RECURSIVE | _PRIVATE)
         mount("tmpfs", folder, "tmpfs", _NO_SUID | _NO_DEV, f"size={scratch_mib}m,mode=755")
-        for path in libraries:
+        for path in libraries():
             if os.path.exists(path) and not os.path.exists(folder + path):
                 bind(path)
         for path in packages:
@@ -264,6 +264,7 @@ def confine(policy: dict[str, Any], folder: str, packages: list[str], separate: 
     names += limits(policy["memory"], policy["seconds"], policy["scratch_mib"] << 20)
     no_new_rights()
     here = [os.getcwd()]
-    names += landlock([*system_paths(), *keep, *here], here if policy["scratch"] else [], policy["run_programs"])
+    readable = libraries() if "private root" in names else libraries_alone()  # the private root has no packages in them
+    names += landlock([*readable, *keep, *here], here if policy["scratch"] else [], policy["run_programs"])
     names += refuse_calls(policy["run_programs"])
     return names

@@ -40,26 +40,21 @@ def quietly(function: Callable[..., Any], *args: Any) -> str:
         return ""
 
 
-class Trouble:
-    """How a call into student code ended when it did not return."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-
-    def describe(self, error: BaseException) -> dict[str, Any]:
-        line, trace = None, error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self.file:
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        if isinstance(error, SyntaxError) and error.filename == self.file:
-            line = error.lineno
-        return {
-            "raised": [kind.__name__[:80] for kind in type(error).__mro__][:12],
-            "message": quietly(str, error.msg if isinstance(error, SyntaxError) else error),
-            "line": line if isinstance(line, int) else None,
-            "module": quietly(str, error.name) if isinstance(error, ImportError) else None,
-        }
+def describe(error: BaseException, file: str) -> dict[str, Any]:
+    """How a call into student code ended when it did not return: class, message, last line in `file`."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and error.filename == file:
+        line = error.lineno
+    return {
+        "raised": [kind.__name__[:80] for kind in type(error).__mro__][:12],
+        "message": quietly(str, error.msg if isinstance(error, SyntaxError) else error),
+        "line": line if isinstance(line, int) else None,
+        "module": quietly(str, error.name) if isinstance(error, ImportError) else None,
+    }
 
 
 class Meter:
@@ -103,7 +98,6 @@ class Student:
 
     def __init__(self, setup: dict[str, Any], wire: Any) -> None:
         self.file, self.wire, self.limit = setup["file"], wire, setup["reply_limit"]
-        self.trouble = Trouble(self.file)
         self.arrays = sys.modules["numpy"]
         self.digest = hashlib.blake2b
         for name, source in setup["given"].items():
@@ -183,12 +177,11 @@ class Student:
 
 def serve(setup: dict[str, Any], wire: Any, active: list[str], read: Callable[[int], bytes], write: Any) -> None:
     """Loads the student's file, then answers calls until the grader hangs up."""
-    trouble = Trouble(setup["file"])
     write(wire.pack({"protections": active}))
     try:
         student = Student(setup, wire)
     except BaseException as error:  # SystemExit and KeyboardInterrupt are answers here like any other
-        write(wire.pack(trouble.describe(error)))
+        write(wire.pack(describe(error, setup["file"])))
         return
     write(wire.pack({"loaded": True}))
     while True:
@@ -196,7 +189,7 @@ def serve(setup: dict[str, Any], wire: Any, active: list[str], read: Callable[[i
         try:
             reply, arrays = student.answer(header, inputs)
         except BaseException as error:
-            reply, arrays = trouble.describe(error), []
+            reply, arrays = describe(error, setup["file"]), []
         for stream in (sys.stdout, sys.stderr):
             quietly(lambda stream=stream: stream.flush())
         write(wire.pack({"number": header["number"], **reply}, arrays))
