@@ -6,7 +6,8 @@ checks the arguments first.
 
 Out of reach here, and only a GPU can tell: time, streams, the last bits of fast intrinsics, the order of memory between
 blocks, tensor cores, inline PTX, CUDA's headers. A `__device__` variable begins anew with each launch. The checked
-build does not see into memcpy, nor a struct that goes from memory straight into a `__noinline__` function.
+build does not see a struct that goes from memory straight into a `__noinline__` function, nor, with clang, whether a
+struct such as float4 is aligned.
 """
 
 from tinyattn.emulator.errors import KernelError, Unavailable

@@ -1,9 +1,8 @@
 // The checked build: the compiler is asked for the hooks of its thread, bounds and alignment sanitizers, and the hooks are
 // ours. Every load and store of a kernel comes here first; nothing in the kernel's source changes.
-#include "runtime.h"
-#include <algorithm>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include "runtime.h"
 
 extern "C" char __data_start, _end;  // from the linker: where the file's own variables lie
 
@@ -282,6 +281,15 @@ HOOKS(8)
 HOOKS(16)
 void __tsan_read_range(void* p, size_t size) { touch(uint64_t(p), size, false, false, CALLER); }
 void __tsan_write_range(void* p, size_t size) { touch(uint64_t(p), size, true, false, CALLER); }
+void* __tsan_memcpy(void* to, const void* from, size_t size) {
+    touch(uint64_t(from), size, false, false, CALLER);
+    touch(uint64_t(to), size, true, false, CALLER);
+    return memcpy(to, from, size);
+}
+void* __tsan_memset(void* to, int value, size_t size) {
+    touch(uint64_t(to), size, true, false, CALLER);
+    return memset(to, value, size);
+}
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit(void*) {}

@@ -7,8 +7,8 @@
 
 // Not <stdio.h> and <string.h>: they would fill the kernel's namespace with names such as `index`.
 extern "C" int printf(const char* format, ...);
-extern "C" void* memcpy(void* to, const void* from, size_t bytes);
-extern "C" void* memset(void* to, int value, size_t bytes);
+extern "C" void* memcpy(void* to, const void* from, size_t bytes) noexcept;
+extern "C" void* memset(void* to, int value, size_t bytes) noexcept;
 
 // ---------------------------------------------------------------------------------------------- the words of CUDA
 #define __global__

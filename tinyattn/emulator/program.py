@@ -25,14 +25,18 @@ FLAGS = (
     *("-fno-pie", "-fno-omit-frame-pointer", f"-I{HERE}"),
 )
 FAST = ("-O2", "-ftree-vectorize")
-# The hooks must see the accesses that the source makes: no float4 split in four, no loop turned into memcpy.
-CHECKED = (
-    *("-O2", "-fsanitize=thread", "-fsanitize=bounds,alignment", "-fno-tree-vectorize", "-fno-tree-slp-vectorize"),
-    *("-fno-tree-sra", "-fno-ipa-sra", "-fno-tree-loop-distribute-patterns"),
-    # A struct that goes from memory straight into a call passes the hooks unseen: no calls, then, as with nvcc.
-    *("-finline-functions", "--param=max-inline-insns-auto=100000", "--param=max-inline-insns-single=100000"),
-    *("--param=inline-unit-growth=100000", "--param=large-function-growth=100000"),
-)
+CHECKED = ("-O2", "-fsanitize=thread", "-fsanitize=bounds,alignment")
+# The hooks must see the accesses that the source makes: no float4 split in four, no loop turned into memcpy. And a
+# struct that goes from memory straight into a call passes the hooks unseen: all calls are inlined, then, as nvcc does.
+AS_WRITTEN = {
+    "gcc": (
+        *("-fno-tree-vectorize", "-fno-tree-slp-vectorize", "-fno-tree-sra", "-fno-ipa-sra"),
+        *("-fno-tree-loop-distribute-patterns", "-finline-functions", "--param=max-inline-insns-auto=100000"),
+        *("--param=max-inline-insns-single=100000", "--param=inline-unit-growth=100000"),
+        "--param=large-function-growth=100000",
+    ),
+    "clang": ("-O0", "-mllvm", "-tsan-instrument-read-before-write=1"),
+}
 
 DYNAMIC_SHARED = re.compile(
     r"extern\s+(?=[^;{}]*__shared__)(?:(?:__shared__|(?:__align__|alignas)\s*\([^)]*\))\s+)+"  # extern __shared__ ...
@@ -67,6 +71,12 @@ def compiler() -> str:
     if missing := [tool for tool in ("readelf", "addr2line") if shutil.which(tool) is None]:
         raise Unavailable(f"The CUDA emulator needs {' and '.join(missing)}: install binutils (apt install binutils).")
     return found
+
+
+@functools.cache
+def family() -> str:
+    """Which options the compiler understands: "gcc" or "clang"."""
+    return "clang" if "clang" in run([compiler(), "--version"]).stdout else "gcc"
 
 
 def available() -> tuple[bool, str]:
@@ -183,7 +193,7 @@ def build(
         Unavailable: there is no C++ compiler.
         KernelError: the text does not compile; the message holds the compiler's first error with its line.
     """
-    mode = (*FLAGS, *(CHECKED if checked else FAST), *flags)
+    mode = (*FLAGS, *((*CHECKED, *AS_WRITTEN[family()]) if checked else FAST), *flags)
     unit = _translation_unit(source, file, kernels)
     key = hashlib.sha256("\n".join((_fingerprint(), *mode, unit)).encode()).hexdigest()[:20]
     target, layout = cache_folder() / key, cache_folder() / f"{key}.json"

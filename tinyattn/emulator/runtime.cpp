@@ -1,6 +1,5 @@
 // Runs one kernel launch: a block after another, the threads of a block as fibers that take turns at barriers.
 // The launch is described on standard input (see process.py), faults and counts are reported on standard error.
-#include "runtime.h"
 #include <elf.h>
 #include <link.h>
 #include <signal.h>
@@ -13,6 +12,8 @@
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
+
+#include "runtime.h"
 
 extern const emulator::Entry emulator_kernels[];  // written by program.py after the kernels
 

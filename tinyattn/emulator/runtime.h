@@ -1,9 +1,10 @@
 // What runtime.cpp (who runs when) and checks.cpp (who may touch what) share.
 #pragma once
-#include "cuda.h"
 #include <stdio.h>
 #include <string.h>
+#include <algorithm>
 #include <vector>
+#include "cuda.h"  // last: its macros would disturb the library's headers
 
 namespace emulator {
 
