@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tinyattn.grading import report
+from tinyattn.grading.grade import SUMMARY
 
 SCHEMAS = Path(__file__).parent / "schemas"
 
@@ -75,6 +76,7 @@ def test_json(name, files, grade):
     assert result["score"] == sum(test["score"] for test in result["tests"])
     assert result["max_score"] == sum(test["max_score"] for test in result["tests"]) == 100
     assert (result["score"] == 100) == (name == "right")
+    assert {test["status"] for test in result["tests"]} <= set(SUMMARY)
     assert bool(result["problem"]) == (name in ("syntax", "crash", "empty"))
     for test in result["tests"]:
         assert (test["score"] > 0) == (test["status"] == "pass")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,6 @@ from tinyattn.grading.compare import PASS, Verdict, compare, same
 from tinyattn.grading.diagnose import Diagnosis, Seen, diagnose
 from tinyattn.grading.process import Ended, Worker
 
-STATUSES = (
-    "pass", "wrong", "wrong shape", "not finite", "wrong type", "not attempted", "error", "timeout", "memory",
-    "crashed", "bad reply", "missing", "blocked", "not deterministic", "changed its inputs", "numerical gradient",
-)  # fmt: skip
 REPLY_LIMIT = 1 << 24  # bytes of one result; as much again for its steps
 DEATHS_ALLOWED = 2  # in one question; then its remaining tests are not run
 OUTSIDE = {"tinyattn", "torch", "scipy", "jax", "cupy", "tensorflow", "autograd", "tinygrad", "pytest", "_pytest"}
@@ -52,7 +49,7 @@ class Outcome:
     replied: bool = False
 
 
-SUMMARY = {
+SUMMARY = {  # every status, in a student's words
     "pass": "right",
     "wrong": "the result has the right shape, but wrong values",
     "wrong shape": "the result has the wrong shape",
@@ -112,8 +109,9 @@ class Grader:
         causes: dict[str, Diagnosis] = {}
         if self.unloadable is None and any(_failure(outcomes, test) for test in question.tests):
             seen = [Seen(each.case, each.answer, each.verdict) for each in outcomes]
-            trace = lambda case: self.trace(question, case, replaced)  # noqa: E731
-            causes = diagnose(self.assignment, question, self.key, seen, trace)
+            causes = diagnose(
+                self.assignment, question, self.key, seen, trace=partial(self.trace, question, replaced=replaced)
+            )
         return [self.result(test, outcomes, causes.get(test.id, Diagnosis())) for test in question.tests]
 
     def run(self, question: Question, replace: bool) -> list[Outcome]:
