@@ -11,7 +11,7 @@ def scores(query, key):  # (..., L, E), (..., S, E) -> (..., L, S)
 
     For entries with mean 0 and variance 1 a score has variance E (Vaswani et al., 2017, footnote 4).
     """
-    _check(query, key)
+    check_scores(query, key)
 
     def d_query(grad):
         return selective_product(grad, key)
@@ -22,7 +22,7 @@ def scores(query, key):  # (..., L, E), (..., S, E) -> (..., L, S)
     return matrix_product(query, key.swapaxes(-1, -2)), (d_query, d_key)
 
 
-def _check(query, key):
+def check_scores(query, key):
     if len(shape_of(query)) < 2 or len(shape_of(key)) < 2:
         shapes = f"{shape_of(query)} and {shape_of(key)}"
         raise ValueError(f"scores needs query (..., L, E) and key (..., S, E), got {shapes}")

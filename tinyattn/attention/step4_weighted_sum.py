@@ -8,7 +8,7 @@ from tinyattn.tensor import op
 @op
 def weighted_sum(weights, value):  # (..., L, S), (..., S, Ev) -> (..., L, Ev)
     """weights times value: with weights that are positive and sum to one, a point inside the values' convex hull."""
-    _check(weights, value)
+    check_weighted_sum(weights, value)
 
     def d_weights(grad):
         return matrix_product(grad, value.swapaxes(-1, -2))
@@ -19,7 +19,7 @@ def weighted_sum(weights, value):  # (..., L, S), (..., S, Ev) -> (..., L, Ev)
     return matrix_product(weights, value), (d_weights, d_value)
 
 
-def _check(weights, value):
+def check_weighted_sum(weights, value):
     if len(shape_of(weights)) < 2 or len(shape_of(value)) < 2:
         shapes = f"{shape_of(weights)} and {shape_of(value)}"
         raise ValueError(f"weighted_sum needs weights (..., L, S) and value (..., S, Ev), got {shapes}")

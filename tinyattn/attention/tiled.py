@@ -18,6 +18,7 @@ from tinyattn.tensor import op
 FORWARD = 256, 1024  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
 BACKWARD = 1024, 256  # the other way round, since backward adds a block up along three ways and not one
 PANELS, SHORTEST = 8, 256  # parts of the work in backward, where heads and keys are enough for parts of this many keys
+FASTER = 2**16  # scores of a table from which on blocks beat the four steps, and two workers one
 SMALL, LARGE = 1e-12, 1e12  # sums of exp within which it has neither lost entries nor come near the largest float32
 
 
@@ -42,25 +43,32 @@ def tiled_attention(
     call.forward()
 
     def vjp(grad):
-        return *call.backward(grad), None if bias is None else call.bias_gradient(grad, bias.shape)
+        return *call.backward(grad), None if bias is None else call.bias_gradient(grad)
 
     output = call.output.reshape(*call.batch, *call.output.shape[1:])
     return output.astype(np.result_type(query, key, value), copy=False), vjp
+
+
+def tiled_is_faster(query, key):
+    """Whether method="auto" takes the blocks: from tables of 2^16 scores on, as tests/benchmarks/attention.py finds."""
+    return math.prod(np.shape(query)[-2:-1]) * math.prod(np.shape(key)[-2:-1]) >= FASTER
 
 
 class _Call:
     """One call. Its arrays are lists of tables: a table is what belongs to the L x S scores of one head."""
 
     def __init__(self, query, key, value, bias, attn_mask, is_causal, window, offset, factor, dropout_p, seed, workers):
-        given = [x for x in (bias, attn_mask) if x is not None]
+        given = [np.atleast_2d(x) for x in (bias, attn_mask) if x is not None]
         self.dtype = np.result_type(query, key, value, np.float32)
         self.batch = np.broadcast_shapes(*(x.shape[:-2] for x in (query, key, value, *given)))
         self.shared = np.broadcast_shapes(key.shape[:-2], value.shape[:-2])
-        self.L, self.S, self.E, self.Ev = query.shape[-2], *key.shape[-2:], value.shape[-1]
+        self.L, self.S, self.E, self.Ev = query.shape[-2], key.shape[-2], key.shape[-1], value.shape[-1]
         self.query, self.key, self.value = (self.tables(_for_blas(x, self.dtype)) for x in (query, key, value))
+        self.bias_shape: tuple[int, ...] = given[0].shape if given else ()
         self.biases = [self.tables(x) for x in given if x.dtype != bool]
         self.masks = [self.tables(x) for x in given if x.dtype == bool]
-        self.factor, self.dropout_p, self.seed, self.workers = factor, dropout_p, seed, workers
+        self.factor, self.dropout_p, self.seed = factor, dropout_p, seed
+        self.workers = workers if self.L * self.S >= FASTER else 1
         self.numbers = self.owners(np.broadcast_shapes(query.shape[:-2], key.shape[:-2]))  # of the tables, for dropout
 
         left, right = window
@@ -70,14 +78,14 @@ class _Call:
 
         # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
         self.forward_order = "C" if any(min(x.shape[-2:]) > 1 for x in given) else "F"
-        self.may_be_plain = value.size > 0 and value.min() > -LARGE and value.max() < LARGE  # not if NaN
+        self.may_be_plain = value.size > 0 and float(value.min()) > -LARGE and float(value.max()) < LARGE
 
     def forward(self):
         """Sets output, and for backward each row's peak, its total, the sum of exp(score - peak), and whether plain."""
         count = math.prod(self.batch)
         self.output = np.empty((count, self.L, self.Ev), self.dtype)
         self.peak, self.total = np.empty((2, count, self.L), self.dtype)
-        self.plain = np.empty((count, self.L), bool)
+        self.plain = np.empty((count, self.L), dtype=bool)
 
         def work(tasks):
             room = _Room(FORWARD, self.dtype, self.forward_order)
@@ -168,9 +176,9 @@ class _Call:
             d_value.reshape(*self.shared, self.S, self.Ev),
         )
 
-    def bias_gradient(self, grad, shape):
+    def bias_gradient(self, grad):
         """Gradient of the bias: the scores' gradient, summed over the axes along which the bias broadcasts."""
-        grads = self.tables(grad)
+        grads, shape = self.tables(grad), self.bias_shape
         owners = self.owners(shape[:-2])
         d_bias = np.zeros((math.prod(shape[:-2]), *shape[-2:]), self.dtype)
         stretched = tuple(axis for axis in (0, 1) if d_bias.shape[axis + 1] == 1)
@@ -269,7 +277,7 @@ class _Call:
             if not keep.any():
                 return None
             if not keep.all():
-                hidden.append((..., keep))
+                hidden.append(((slice(None), slice(None)), keep))
         return hidden
 
     def tables(self, array):
