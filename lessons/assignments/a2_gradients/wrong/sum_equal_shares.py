@@ -1,0 +1,17 @@
+"""Every value gets an equal share of grad, whatever its weight."""
+
+# ruff: noqa: F821
+import numpy as np
+
+HINTS = {
+    "question": "Should a value with weight 0 get a gradient?",
+    "concept": "The values' gradient is weighted by the same weights as the values.",
+    "place": "In weighted_sum_backward, multiply by the weights transposed.",
+}
+LOSES = ("weighted_sum_backward.*",)
+
+
+def weighted_sum_backward(grad, weights, value):
+    grad_weights = grad @ np.swapaxes(value, -1, -2)
+    grad_value = np.swapaxes(np.full_like(weights, 1 / weights.shape[-1]), -1, -2) @ grad
+    return to_shape(grad_weights, weights.shape), to_shape(grad_value, value.shape)
