@@ -20,7 +20,7 @@ import numpy as np
 from tinyattn.backend import import_cupy, is_array, is_cupy
 
 OPTIONS = ("-std=c++17",)  # CuPy adds the architecture and -ftz=true
-MOST_SHARED = 227 * 1024  # bytes of shared memory that a block can have on any GPU of today (Hopper, Blackwell)
+MOST_SHARED = 227 * 1024  # bytes of shared memory that a block can have on the largest GPUs of today
 
 TYPES = {
     "bool": "bool", "char": "int8", "signed char": "int8", "unsigned char": "uint8",
@@ -228,8 +228,9 @@ class Kernel:
             )
         if not isinstance(shared_mem, (int, np.integer)):
             raise TypeError(f"shared_mem must be an integer, in bytes, got {shared_mem!r}")
-        if not 0 <= shared_mem <= MOST_SHARED:
-            raise ValueError(f"shared_mem must lie between 0 and {MOST_SHARED} bytes, got {shared_mem}")
+        if not 0 <= shared_mem <= most_shared(self.module.device):
+            limit = most_shared(self.module.device)
+            raise ValueError(f"shared_mem must lie between 0 and {limit} bytes, got {shared_mem}")
         packed = _check_arguments(self.signature, args, self.module.device == "cuda")
         counts = self.module.run(self.signature, grid, block, packed, int(shared_mem))
         for parameter, given, used in zip(self.signature.parameters, args, packed, strict=True):
@@ -313,6 +314,12 @@ def _compiled(source: str, file: str):
         lines = [line for line in str(error).splitlines() if "error" in line]
         raise KernelError("compile error", file=file, detail=(lines or [str(error)])[0]) from None
     return module
+
+
+@functools.cache
+def most_shared(device: str) -> int:
+    """Bytes of shared memory that a block can have there; the emulator has as much as any GPU."""
+    return import_cupy().cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] if device == "cuda" else MOST_SHARED
 
 
 def load(

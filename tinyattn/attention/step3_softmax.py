@@ -118,7 +118,7 @@ def softmax_cuda(scores, *, axis=-1):
     return weights, vjp[:1] if isinstance(vjp, tuple) else lambda grad: vjp(grad)[:1]
 
 
-SHARED_BYTES = 96 * 1024  # of a row kept in shared memory: what every GPU since 2020 offers a block
+SHARED_BYTES = 96 * 1024  # most of a row to keep in shared memory: with more, too few blocks fit beside each other
 
 
 @functools.cache
@@ -128,13 +128,21 @@ def _kernel(name, device):
     return kernels.load(Path(__file__).with_suffix(".cu"), device).get_function(name)
 
 
+@functools.cache
+def _shared_bytes(device):
+    from tinyattn import kernels
+
+    return min(SHARED_BYTES, kernels.most_shared(device) - 512)  # the reduction has some shared memory too
+
+
 def _launch(kind, tables_kept, tables, settings):
     """One of the kernels `fused` and `gradient`: by row length in registers, shared memory, or reading rows again."""
     columns = tables[0].shape[-1]
     rows = tables[0].size // columns
     shared_mem = 4 * columns * tables_kept
-    place = "registers" if columns <= 1024 else "shared" if shared_mem <= SHARED_BYTES else "reread"
-    kernel = _kernel(f"{kind}_{place}_{tables[0].dtype}", "cuda" if is_cupy(tables[0]) else "emulated")
+    device = "cuda" if is_cupy(tables[0]) else "emulated"
+    place = "registers" if columns <= 1024 else "shared" if shared_mem <= _shared_bytes(device) else "reread"
+    kernel = _kernel(f"{kind}_{place}_{tables[0].dtype}", device)
     if place == "registers":
         kernel((-(-rows // 4),), (32, 4), (*tables, rows, columns, *settings))
     else:
