@@ -7,7 +7,6 @@ every small product over all cores on top would only get in their way.
 import ctypes
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -54,6 +53,8 @@ def share(work, items, workers=None):
     There are as many workers as threads that BLAS would use, so OPENBLAS_NUM_THREADS and threadpoolctl count, and at
     most one an item. The caller is one of them: Ctrl-C reaches it between two calls of NumPy, and stops the others.
     """
+    from concurrent.futures import wait  # not with the package, whose import it would slow down by a fifth
+
     tasks = Tasks(items)
     with one_blas_thread() as cores:
         others = [_pool().submit(tasks.run, work) for _ in range(min(workers or cores, len(items)) - 1)]
@@ -71,6 +72,8 @@ def share(work, items, workers=None):
 
 @cache
 def _pool():
+    from concurrent.futures import ThreadPoolExecutor
+
     if hasattr(os, "register_at_fork"):  # a child has none of its parent's threads
         os.register_at_fork(after_in_child=_pool.cache_clear)
     return ThreadPoolExecutor(max_workers=max(4, os.cpu_count() or 1), thread_name_prefix="tinyattn")
