@@ -284,11 +284,12 @@ class Assignment:
         return Case(test, call, expected, relative)
 
     def mistaken(self, question: Question, key: bytes) -> list[tuple[Mistake, list[Answer]]]:
-        """What every wrong answer of the bank makes of every call of a question."""
+        """What the bank makes of every call of a question, leaving out mistakes in functions that it only needs."""
         if (question.function, key) not in self._mistaken:
             self._mistaken[question.function, key] = [
                 (mistake, [mistake.solution.answer(question.function, case.call) for case in self.cases(question, key)])
                 for mistake in self.bank
+                if mistake.defines - set(question.needs)
             ]
         return self._mistaken[question.function, key]
 
