@@ -1,0 +1,33 @@
+"""The output is float32 although the inputs are float64."""
+
+# ruff: noqa: F821
+import numpy as np
+
+HINTS = {
+    "question": "What is the dtype of your result, and what was that of the inputs?",
+    "concept": "A result keeps the precision of its inputs.",
+    "place": "In multi_head_attention, remove the conversion to float32.",
+}
+LOSES = (
+    "multi_head_attention.small",
+    "multi_head_attention.batch",
+    "multi_head_attention.one_head",
+    "multi_head_attention.large",
+    "multi_head_attention.padding",
+    "multi_head_attention.mask",
+    "multi_head_attention.empty_rows",
+    "multi_head_attention.upper_left",
+    "multi_head_attention.lower_right",
+    "multi_head_attention.lower_right_empty",
+    "multi_head_attention.causal_mask",
+    "multi_head_attention.grouped",
+    "multi_head_attention.grouped_masked",
+)
+
+
+def multi_head_attention(query, key, value, num_heads, num_kv_heads=None, mask=None, align=None):
+    if align is not None:
+        causal = causal_mask(query.shape[-2], key.shape[-2], align)
+        mask = causal if mask is None else mask & causal
+    key, value = (share_heads(split_heads(x, num_kv_heads or num_heads), num_heads) for x in (key, value))
+    return merge_heads(attention(split_heads(query, num_heads), key, value, mask)).astype(np.float32)

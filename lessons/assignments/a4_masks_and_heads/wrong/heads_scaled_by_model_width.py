@@ -1,0 +1,37 @@
+"""The scores are divided by the square root of the whole width H*E; each head has the width E."""
+
+# ruff: noqa: F821
+import math
+
+import numpy as np
+from a1_four_steps import masked_softmax
+
+HINTS = {
+    "question": "How many products are added up in one score of one head?",
+    "concept": "The scale undoes the spread of a sum of E products: E is the width of one head.",
+    "place": "In multi_head_attention, take the width after the heads are split.",
+}
+LOSES = (
+    "multi_head_attention.small",
+    "multi_head_attention.batch",
+    "multi_head_attention.large",
+    "multi_head_attention.padding",
+    "multi_head_attention.mask",
+    "multi_head_attention.empty_rows",
+    "multi_head_attention.upper_left",
+    "multi_head_attention.lower_right",
+    "multi_head_attention.lower_right_empty",
+    "multi_head_attention.causal_mask",
+    "multi_head_attention.grouped",
+    "multi_head_attention.grouped_masked",
+    "multi_head_attention.float32",
+)
+
+
+def multi_head_attention(query, key, value, num_heads, num_kv_heads=None, mask=None, align=None):
+    if align is not None:
+        causal = causal_mask(query.shape[-2], key.shape[-2], align)
+        mask = causal if mask is None else mask & causal
+    key, value = (share_heads(split_heads(x, num_kv_heads or num_heads), num_heads) for x in (key, value))
+    scores = split_heads(query, num_heads) @ np.swapaxes(key, -1, -2) / math.sqrt(query.shape[-1])
+    return merge_heads(masked_softmax(scores, mask) @ value)
