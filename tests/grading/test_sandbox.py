@@ -115,6 +115,15 @@ def test_the_process_that_runs_the_student_holds_no_secret(policy):
     assert "HOME" not in text
 
 
+def test_the_worker_holds_its_own_pipes_alone(policy):
+    body = "import os, stat\nheld = []\nfor i in range(64):\n    try: held.append(os.fstat(i).st_mode)\n"
+    body += "    except OSError: pass\nreturn [float(stat.S_ISSOCK(mode)) for mode in held]"
+    with Worker({**SETUP, "source": ""}, policy=policy) as other:  # at the same time, as with --jobs
+        other.load()
+        header, _ = ask(body, policy=policy)
+    assert header["value"]["items"] == [{"plain": 0.0}] * 5  # three standard streams, requests, replies
+
+
 def test_memory_is_measured_from_outside(policy):
     source = "import numpy\ndef f(n):\n    return float(numpy.ones(n << 17).sum())\n"
     with Worker({**SETUP, "source": source}, policy=policy) as worker:

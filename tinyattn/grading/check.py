@@ -6,7 +6,7 @@ import os
 import textwrap
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,21 +136,29 @@ def check_bank(assignment: Assignment, proof: Proof, jobs: int, key: bytes) -> N
 
 
 def check_other_keys(assignment: Assignment, proof: Proof, count: int = 5) -> None:
-    """What the bank's entries predict holds whatever the key draws; computed here, without workers."""
-    for i in range(count):
+    """Whatever the key draws, honest solutions are right and the bank's are as predicted; computed without workers."""
+    variants = {
+        path.name: assignment.solution(path.read_text()) for path in (assignment.folder / "variants").glob("*.py")
+    }
+    for key in (b"key %d" % i for i in range(count)):
         lost: dict[str, set[str]] = {mistake.name: set() for mistake in assignment.bank}
         for question in assignment.questions:
-            cases = assignment.cases(question, b"key %d" % i)
-            for mistake, answers in assignment.mistaken(question, b"key %d" % i):
+            cases = assignment.cases(question, key)
+            for mistake, answers in assignment.mistaken(question, key):
                 if mistake.defines - set(question.needs):
-                    wrong = (
-                        case.test.id for case, answer in zip(cases, answers, strict=True) if not _right(case, answer)
-                    )
-                    lost[mistake.name].update(wrong)
+                    lost[mistake.name] |= _lost(cases, answers)
+            for name, solution in variants.items():
+                wrong = _lost(cases, [solution.answer(question.function, case.call) for case in cases])
+                proof.faults += [f"with {key.decode()}, honest {name} loses {id}" for id in sorted(wrong)]
         for mistake in assignment.bank:
             if not mistake.status and lost[mistake.name] != mistake.predicted(assignment):
                 odd = sorted(lost[mistake.name] ^ mistake.predicted(assignment))
-                proof.faults.append(f"with key {i}, {mistake.name} is not as predicted at {', '.join(odd)}")
+                proof.faults.append(f"with {key.decode()}, {mistake.name} is not as predicted at {', '.join(odd)}")
+
+
+def _lost(cases: Sequence[Case], answers: Sequence[Answer]) -> set[str]:
+    """The ids of the tests with a case that is not answered rightly."""
+    return {case.test.id for case, answer in zip(cases, answers, strict=True) if not _right(case, answer)}
 
 
 def _right(case: Case, answer: Answer) -> bool:
