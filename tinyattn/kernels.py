@@ -30,6 +30,7 @@ TYPES = {
     "int": "int32", "unsigned": "uint32", "unsigned int": "uint32", "int32_t": "int32", "uint32_t": "uint32",
     "long long": "int64", "unsigned long long": "uint64", "int64_t": "int64", "uint64_t": "uint64", "size_t": "uint64",
 }  # fmt: skip
+NO_TYPE = {"const", "volatile", "__restrict__", "__restrict", "__grid_constant__", "std"}
 VECTORS = {
     f"{name}{width}": (dtype, width)
     for name, dtype in (
@@ -85,10 +86,8 @@ def _type_of(words: str, aliases: dict[str, str]) -> tuple[np.dtype | None, int]
 
 def _parameter(text: str, aliases: dict[str, str]) -> Parameter:
     text = " ".join(text.split("=")[0].split())
-    words = re.findall(r"\w+|\*", text)
-    plain = [
-        w for w in words if w not in {"const", "volatile", "__restrict__", "__restrict", "__grid_constant__", "std"}
-    ]
+    words = re.findall(r"\w+|\*", re.sub(r"(\w+) ?\[.*\]$", r"* \1", text))  # `float x[]` is `float* x`
+    plain = [word for word in words if word not in NO_TYPE]
     pointer = plain.count("*") == 1
     *kind, name = [word for word in plain if word != "*"]
     dtype, align = _type_of(re.sub(r"^(signed|unsigned )?(\w+ )?int$", _drop_int, " ".join(kind)), aliases)

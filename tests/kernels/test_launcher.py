@@ -32,7 +32,7 @@ __global__ void bits_of(const half* x, half *y, index n, unsigned long long shif
 
 extern "C" __global__ void packs(const float4* x, bool* positive) { positive[threadIdx.x] = x[threadIdx.x].w > 0; }
 
-extern "C" __global__ void swap_ends(float* a, float* b) { float t = a[0]; a[0] = b[0]; b[0] = t; }
+extern "C" __global__ void swap_ends(float a[], float* const __restrict__ b) { float t = a[0]; a[0] = b[0]; b[0] = t; }
 
 extern "C" __global__ void null_or_first(const float* x, float* y) { y[0] = x ? x[0] : -1; }
 
@@ -68,6 +68,10 @@ def test_signatures_are_read_from_the_source():
     assert found["scaled"].most_threads == 256
     assert [p.dtype for p in found["bits_of"].parameters] == [np.float16, np.float16, np.int64, np.uint64]
     assert found["packs"].parameters[0].align == 16
+    assert [(p.name, p.dtype, p.pointer, p.const) for p in found["swap_ends"].parameters] == [
+        ("a", f32, True, False),
+        ("b", f32, True, False),
+    ]
 
 
 @pytest.mark.parametrize("factor", [0.125, np.float32(0.125), np.float64(0.125), np.float16(0.125)])

@@ -194,36 +194,37 @@ def _read_report(program: Program, kernel: str, result) -> Counts | None:
     lines = [line.partition(" ")[::2] for line in result.stderr.splitlines()]
     fields = dict(lines)
     if "fault" in fields:
-        detail = fields.get("text", "")
-        mentioned = [int(address, 16) for address in re.findall(r"@([0-9a-f]+)", detail)]
-        stack = [int(value, 16) for word, value in lines if word == "pc"]
-        line_of = _lines_of(program, mentioned + stack)
-        line = next((line_of[address] for address in stack if line_of[address]), None)
-        file = program.file
-        if "site" in fields:
-            number, _, file = fields["site"].partition(" ")
-            line = int(number)
-        thread, block = (
-            tuple(map(int, fields[word].split())) if word in fields else None for word in ("thread", "block")
-        )
-        detail = re.sub(r"@([0-9a-f]+)", lambda match: f"line {line_of[int(match[1], 16)]}", detail)
-        raise KernelError(
-            fields["fault"], kernel=kernel, file=file, line=line, block=block, thread=thread, detail=detail
-        )
+        raise _fault(program, kernel, fields, [int(value, 16) for word, value in lines if word == "pc"])
     if "done" not in fields:
-        signal_name = (
-            signal.Signals(-result.returncode).name if result.returncode < 0 else f"status {result.returncode}"
-        )
-        raise KernelError(
-            "crash", kernel=kernel, file=program.file, detail=f"the launch's process ended with {signal_name}"
-        )
+        code = result.returncode
+        ended = signal.Signals(-code).name if code < 0 else f"status {code}"
+        raise KernelError("crash", kernel=kernel, file=program.file, detail=f"the launch's process ended with {ended}")
     if not program.checked:
         return None
     rows = [value.split(None, 7) for word, value in lines if word == "traffic"]
+    return _counts(program, rows, complete="uncounted" not in fields)
+
+
+def _fault(program: Program, kernel: str, fields: dict[str, str], stack: list[int]) -> KernelError:
+    """The error that the child's report describes, with lines for addresses."""
+    detail, file = fields.get("text", ""), program.file
+    mentioned = [int(address, 16) for address in re.findall(r"@([0-9a-f]+)", detail)]
+    line_of = _lines_of(program, mentioned + stack)
+    line = next((line_of[address] for address in stack if line_of[address]), None)
+    if "site" in fields:
+        number, _, file = fields["site"].partition(" ")
+        line = int(number)
+    detail = re.sub(r"@([0-9a-f]+)", lambda match: f"line {line_of[int(match[1], 16)]}", detail)
+    where = {word: tuple(map(int, fields[word].split())) for word in ("block", "thread") if word in fields}
+    return KernelError(fields["fault"], kernel=kernel, file=file, line=line, detail=detail, **where)
+
+
+def _counts(program: Program, rows: list[list[str]], complete: bool) -> Counts:
+    """The traffic of all addresses that belong to one line and array, added up."""
     line_of = _lines_of(program, [int(row[0], 16) for row in rows])
     totals: dict[tuple, list[int]] = {}
     for pc, write, shared, *numbers, array in rows:
         place = (line_of[int(pc, 16)], array, "shared" if shared == "1" else "global", write == "1")
         totals[place] = [a + int(b) for a, b in zip(totals.get(place, [0] * 4), numbers, strict=True)]
     ordered = sorted(totals, key=lambda place: place[0] or 0)
-    return Counts(tuple(Traffic(*place, *totals[place]) for place in ordered), "uncounted" not in fields)
+    return Counts(tuple(Traffic(*place, *totals[place]) for place in ordered), complete)

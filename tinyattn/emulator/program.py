@@ -90,7 +90,7 @@ def available() -> tuple[bool, str]:
 @functools.cache
 def cache_folder() -> Path:
     """A folder of this user's own for compiled kernels; in the temporary folder where the home is read-only."""
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     for folder in (caches / "tinyattn", Path(tempfile.gettempdir()) / f"tinyattn-{os.getuid()}"):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -202,19 +202,8 @@ def build(
             # Some line tables name the file that was compiled, not the one in #line: they had better be alike.
             text, made, made_layout = Path(folder) / file, Path(folder) / "program", Path(folder) / "program.json"
             text.write_text(unit, encoding="utf-8")
-            command = [
-                compiler(),
-                *mode,
-                "-include",
-                str(HERE / "cuda.h"),
-                "-x",
-                "c++",
-                "-c",
-                str(text),
-                "-o",
-                f"{made}.o",
-            ]
-            result = run(command)
+            before = ("-include", str(HERE / "cuda.h"), "-x", "c++", "-c")
+            result = run([compiler(), *mode, *before, str(text), "-o", f"{made}.o"])
             if result.returncode:
                 raise _compile_error(result.stderr, file)
             result = run([compiler(), "-no-pie", f"{made}.o", *_objects(flags), "-o", str(made)])

@@ -448,13 +448,13 @@ static void add_region(const char* name, char* begin, size_t size, unsigned gran
 
 static void read_launch(int memory, std::vector<void*>& slots) {
     static char line[4096];
-    char word[16], name[64];
+    char word[16], name[512];
     char *base = nullptr, *shared = nullptr;
     dl_iterate_phdr(find_shared_memory, &shared);
     double limit = 60;
     while (fgets(line, sizeof line, stdin)) {
         unsigned long long a = 0, b = 0, c = 0;
-        if (sscanf(line, "kernel %63s", name) == 1) {
+        if (sscanf(line, "kernel %511s", name) == 1) {
             for (kernel = emulator_kernels; kernel->name && strcmp(kernel->name, name); ++kernel) {}
         } else if (sscanf(line, "grid %llu %llu %llu", &a, &b, &c) == 3) {
             grid = dim3(unsigned(a), unsigned(b), unsigned(c));
