@@ -187,8 +187,9 @@ class Grader:
         verdict = compare(case.expected.value, value, case.relative, case.width)
         if verdict.passed and before is not None:
             verdict = _memory(worker.peak_memory(), before, test)
-        if verdict.passed and test.counts:
-            verdict = _counts(header.get("counts"), case)
+        if verdict.status in ("pass", "wrong") and test.counts:  # a rough estimate is an estimate all the same
+            counted = _counts(header.get("counts"), case)
+            verdict = verdict if counted.passed else counted
         if header["changed"] and verdict.status in ("pass", "wrong"):
             verdict = Verdict("changed its inputs", "an input array holds other values after the call")
         return Outcome(case, verdict, Answer(value, changed=header["changed"]), printed, replied=True)
