@@ -158,16 +158,24 @@ def test_NAN_10_far_more_queries_than_keys(attend, rng, align):
 @pytest.mark.parametrize("bad", [math.nan, INF, -INF])
 def test_D2_what_a_boolean_mask_hides_does_not_leak(attend, rng, bad):
     """NaN or infinity in a masked key, and in a query that may attend to nothing."""
-    q, k, v = normal(rng, (2, 4, 3), (2, 5, 3), (2, 5, 6))
-    keep = np.ones((4, 5), bool)
-    keep[:, 3] = keep[1] = False
-    upstream = rng.normal(size=(2, 4, 6))
-    clean = attend(q, k, v, keep, upstream=upstream)
-    k[:, 3, 1] = q[:, 1, 0] = bad
-    with np.errstate(invalid="ignore"):  # inf - inf among scores that nobody sees
-        spoiled = attend(q, k, v, keep, upstream=upstream)
-    for name in ("output", "query", "key", "value"):
-        np.testing.assert_array_equal(getattr(spoiled, name), getattr(clean, name))
+    for sign in (1, -1):  # hidden scores that are all inf, or all -inf, and so the same as masked ones
+        q, k, v = normal(rng, (2, 4, 3), (2, 5, 3), (2, 5, 6))
+        q[..., 1] = sign * np.abs(q[..., 1])
+        upstream = rng.normal(size=(2, 4, 6))
+        for blind in (False, True):
+            keep = np.ones((4, 5), bool)
+            keep[:, 3] = False
+            spoiled_k, spoiled_q = k.copy(), q.copy()
+            spoiled_k[:, 3, 1] = bad
+            if blind:
+                keep[1] = False
+                spoiled_q[:, 1, 0] = bad
+            clean = attend(q, k, v, keep, upstream=upstream)
+            with np.errstate(invalid="ignore"):  # inf - inf among scores that nobody sees
+                spoiled = attend(spoiled_q, spoiled_k, v, keep, upstream=upstream)
+            for name in ("output", "query", "key", "value"):
+                ours, expected = getattr(spoiled, name), getattr(clean, name)
+                np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-15)
 
 
 # --- what a mask means -----------------------------------------------------------------------------------------------
