@@ -29,7 +29,7 @@ def test_every_setting_is_there():
     assert {x.dtype.kind for name, x in STORED.items() if name.endswith("attn_mask")} == {"b", "f"}
 
 
-@pytest.mark.parametrize(("case", "dtype"), RUNS, ids="-".join)
+@pytest.mark.parametrize(("case", "dtype"), RUNS, ids=["-".join(run) for run in RUNS])
 def test_equals_pytorch(case, dtype, method):
     given = {name: STORED[f"{case}/{name}"] for name in INPUTS if f"{case}/{name}" in STORED}
     tensors = [Tensor(x) if x.dtype == bool else Tensor(x, requires_grad=True, dtype=dtype) for x in given.values()]
