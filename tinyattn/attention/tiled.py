@@ -79,7 +79,9 @@ class _Call:
         # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
         self.forward_order = "C" if any(min(x.shape[-2:]) > 1 for x in given) else "F"
         # an infinite key can hide behind a score of -inf, which no sum shows, and spoil backward's products
-        self.may_be_plain = all(x.size and -LARGE < float(x.min()) <= float(x.max()) < LARGE for x in (query, key, value))
+        self.may_be_plain = all(
+            x.size and -LARGE < float(x.min()) <= float(x.max()) < LARGE for x in (query, key, value)
+        )
 
     def forward(self):
         """Sets output, and for backward each row's peak, its total, the sum of exp(score - peak), and whether plain."""
