@@ -15,7 +15,7 @@ from tinyattn.attention.step1_scores import check_scores, scores
 from tinyattn.attention.step2_scale import scale, scale_factor
 from tinyattn.attention.step3_softmax import check_mask, entropy, fused_softmax, mask, softmax
 from tinyattn.attention.step4_weighted_sum import check_weighted_sum, weighted_sum
-from tinyattn.attention.tiled import tiled_attention, tiled_is_faster
+from tinyattn.attention.tiled import has_kernel, tiled_attention, tiled_is_faster
 from tinyattn.backend import shown
 from tinyattn.ops import astype, batch_of, broadcast_to, expand_dims, reshape
 from tinyattn.tensor import Tensor, as_tensor
@@ -60,6 +60,9 @@ def scaled_dot_product_attention(
         raise ValueError(f"method must be 'auto', 'steps' or 'tiled', got {method!r}")
     settings = {"scale": scale, "enable_gqa": enable_gqa, "window": window, "align": align, "rng": rng}
     if any(getattr(x, "device", "cpu") != "cpu" for x in (query, key, value)):
+        inputs = _inputs(query, key, value, False)
+        if method == "tiled" and has_kernel(*inputs, attn_mask, dropout_p):
+            return _tiled_attention(*inputs, attn_mask, dropout_p, is_causal, **settings)
         return _fused_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
     if method == "tiled" or (method == "auto" and tiled_is_faster(query, key)):
         return _tiled_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)

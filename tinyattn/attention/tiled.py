@@ -6,12 +6,14 @@ not store the weights either: it makes each block again from the peaks and sums 
 """
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 import numpy as np
 
 from tinyattn.attention.dropout import keep_block
 from tinyattn.attention.workers import share
+from tinyattn.backend import is_cupy, namespace, widen
 from tinyattn.ops import selective_product
 from tinyattn.tensor import op
 
@@ -49,6 +51,75 @@ def tiled_attention(
     return output.astype(np.result_type(query, key, value), copy=False), vjp
 
 
+@tiled_attention.cuda
+def tiled_attention_cuda(
+    query, key, value, bias, *,
+    attn_mask=None, is_causal=False, window=(None, None), offset=0, factor, dropout_p=0.0, seed=0, workers=None,
+):  # fmt: skip
+    """One launch forward, two backward (tiled.cu), for what `has_kernel` says."""
+    if bias is not None or not has_kernel(query, key, value, attn_mask, dropout_p):
+        raise ValueError(
+            "the kernel of tiled attention works on float32 or float16 of widths up to 128, without attn_mask and "
+            f"dropout, got {query.dtype} {query.shape} and {value.dtype} {value.shape}"
+        )
+    xp = namespace(query)
+    shared = np.broadcast_shapes(key.shape[:-2], value.shape[:-2])
+    batch = np.broadcast_shapes(query.shape[:-2], shared)
+    shared = (1,) * (len(batch) - len(shared)) + shared
+    if (*shared[:-1], *batch[-1:]) != batch:  # only the last axis may stay shared
+        shared = batch
+    L, S, E, Ev = query.shape[-2], key.shape[-2], key.shape[-1], value.shape[-1]
+    query, key, value = (
+        xp.ascontiguousarray(xp.broadcast_to(x, (*lead, *x.shape[-2:])))
+        for x, lead in ((query, batch), (key, shared), (value, shared))
+    )
+    low, high = _band_of(is_causal, window, offset, L, S)
+    sizes = (math.prod(batch) // math.prod(shared), L, S, E, Ev, low, high, np.float32(factor))
+    output = xp.empty((*batch, L, Ev), query.dtype)
+    peaks, inverses = (xp.empty((*batch, L), np.float32) for _ in range(2))
+    _launch("forward", math.prod(batch), L, (query, key, value, output, peaks, inverses), sizes)
+
+    def vjp(grad):
+        grad = xp.ascontiguousarray(grad.astype(query.dtype, copy=False))
+        means = xp.sum(widen(grad) * widen(output), axis=-1)
+        given = query, key, value, grad, peaks, inverses, means
+        d_query, d_key, d_value = (xp.empty(x.shape, x.dtype) for x in (query, key, value))
+        _launch("queries", math.prod(batch), L, (*given, d_query), sizes)
+        _launch("keys", math.prod(shared), S, (*given, d_key, d_value), sizes)
+        return d_query, d_key, d_value, None
+
+    return output, vjp
+
+
+def has_kernel(query, key, value, attn_mask=None, dropout_p=0.0):
+    """Whether tiled.cu can do it: float32 or float16, E and Ev up to 128, masked by nothing but a diagonal."""
+    return (
+        query.dtype == key.dtype == value.dtype
+        and query.dtype in (np.float32, np.float16)
+        and max(key.shape[-1], value.shape[-1]) <= 128
+        and 0 not in (query.size, key.size, value.size)
+        and attn_mask is None
+        and isinstance(dropout_p, int | float)
+        and dropout_p == 0
+    )
+
+
+@cache
+def _kernel(name, device):
+    from tinyattn import kernels  # only a launch needs it
+
+    return kernels.load(Path(__file__).with_suffix(".cu"), device).get_function(name)
+
+
+def _launch(kind, tables, length, arrays, sizes):
+    query, _, value = arrays[:3]
+    width = 64 if max(query.shape[-1], value.shape[-1]) <= 64 else 128
+    kernel = _kernel(f"{kind}_{query.dtype}_{width}", "cuda" if is_cupy(query) else "emulated")
+    rows, held = (64, 1) if kind == "forward" else (32, 2)  # of a tile, and how many tiles beside that which goes by
+    floats = (held * rows + 32) * (width + 1) + rows * 33
+    kernel((tables, -(-length // rows)), (128,), (*arrays, *sizes), shared_mem=4 * floats)
+
+
 def tiled_is_faster(query, key):
     """Whether method="auto" takes the blocks: from tables of 2^16 scores on, as tests/benchmarks/attention.py finds."""
     return math.prod(np.shape(query)[-2:-1]) * math.prod(np.shape(key)[-2:-1]) >= FASTER
@@ -71,11 +142,7 @@ class _Call:
         self.workers = workers if self.L * self.S >= FASTER else 1
         self.numbers = self.owners(np.broadcast_shapes(query.shape[:-2], key.shape[:-2]))  # of the tables, for dropout
 
-        left, right = window
-        ends = [x for x in (right, 0 if is_causal else None) if x is not None]
-        self.low = -self.L - self.S if left is None else offset - left  # query i sees keys i + low ...
-        self.high = offset + min(ends) if ends else self.L + self.S  # ... to i + high
-
+        self.low, self.high = _band_of(is_causal, window, offset, self.L, self.S)
         # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
         self.forward_order = "C" if any(min(x.shape[-2:]) > 1 for x in given) else "F"
         # an infinite key can hide behind a score of -inf, which no sum shows, and spoil backward's products
@@ -340,6 +407,14 @@ def _exp(scores, hidden, plain):
     if plain:  # every score is finite, and a product is ten times as fast as a choice
         for part, keep in hidden:
             scores[part] *= keep
+
+
+def _band_of(is_causal, window, offset, L, S):
+    """(low, high): query i sees keys i + low to i + high; for no limit, what no key is beyond."""
+    left, right = window
+    ends = [x for x in (right, 0 if is_causal else None) if x is not None]
+    low = -L - S if left is None else max(offset - left, -L - S)
+    return low, min(offset + min(ends), L + S) if ends else L + S
 
 
 @lru_cache(maxsize=16)
