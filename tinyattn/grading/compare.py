@@ -63,8 +63,8 @@ def _compare_items(expected: Any, got: Any, relative: float, width: int, name: s
 def _compare_array(expected: np.ndarray, got: Any, relative: float, width: int, name: str, plain: bool) -> Verdict:
     if isinstance(got, Huge):
         return Verdict("wrong shape", f"{name} is far too large: shape {got.shape}; expected {expected.shape}")
-    if plain and isinstance(got, int | float) and not isinstance(got, bool):
-        got = np.asarray(got)
+    if isinstance(got, np.generic) or (plain and isinstance(got, int | float) and not isinstance(got, bool)):
+        got = np.asarray(got)  # a NumPy scalar travels as an array of shape ()
     if not isinstance(got, np.ndarray):
         return Verdict("wrong type", f"{name} is {_kind(got)}; expected a NumPy array of shape {expected.shape}")
     if got.shape != expected.shape:
