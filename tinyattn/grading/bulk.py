@@ -124,8 +124,9 @@ def grade_all(
     done: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> list[dict[str, Any]]:
     """The results of all submissions, in their order; `done` is called with each as it comes."""
-    for question in assignment.questions:  # drawn once, before the threads that share it start
-        assignment.mistaken(question, key)
+    if jobs > 1 and len(submissions) > 1:  # what the threads share is made before they start
+        for question in assignment.questions:
+            assignment.mistaken(question, key)
     results: dict[int, dict[str, Any]] = {}
     for index, result in _results(assignment, submissions, key, level, jobs, store):
         results[index] = result
