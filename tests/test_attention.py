@@ -194,6 +194,27 @@ def test_sizes_around_any_block(attend, rng, n, s):
     np.testing.assert_allclose(ours.value, w.swapaxes(-1, -2) @ upstream, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("slope", [1, -1])
+@pytest.mark.parametrize("masked", [False, True])
+def test_scores_that_rise_or_fall_all_along_the_keys(attend, rng, slope, masked):
+    """Every block of keys has a peak of its own, far above or below that of the one before."""
+    s = 5000
+    scores_of = slope * np.linspace(-900, 900, s) + rng.normal(size=s)
+    q, k, v = np.array([[1.0], [0.01]]), scores_of[:, None], rng.normal(size=(s, 3))
+    keep = rng.random((2, s)) < 0.5 if masked else np.ones((2, s), bool)
+    upstream = rng.normal(size=(2, 3))
+    table = np.where(keep, q @ k.T, -np.inf)
+    w = np.exp(table - table.max(-1, keepdims=True))
+    w /= w.sum(-1, keepdims=True)
+    dw = upstream @ v.T
+    ds = w * (dw - (w * dw).sum(-1, keepdims=True))
+    ours = attend(q, k, v, keep if masked else None, scale=1.0, upstream=upstream)
+    np.testing.assert_allclose(ours.output, w @ v, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ours.query, ds @ k, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(ours.key, ds.T @ q, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(ours.value, w.T @ upstream, rtol=1e-9, atol=1e-12)
+
+
 def test_large_scores_leave_the_largest_alone(attend):
     """Differences of 1e4 between scores: one weight is 1, the others 0, without a warning and with finite gradients."""
     q, k = np.float32([[100.0, 0]]), np.float32([[100, 0], [-100, 0], [0, 100]])
