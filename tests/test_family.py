@@ -277,3 +277,50 @@ def test_qk_norm_in_a_module_learns_one_temperature_for_each_head(rng):
     assert module.temperature.numpy() == pytest.approx(math.sqrt(4))
     module(rng.normal(size=(B, L, 12)).astype(np.float32)).sum().backward()
     assert np.all(module.temperature.grad != 0)
+
+
+# --- devices ---------------------------------------------------------------------------------------------------------
+
+
+def family(device):
+    """{name: function of float32 arrays q, k, v, w to (output, gradients)} on a device."""
+
+    def on_device(function):
+        def run(*arrays):
+            tensors = [Tensor(x, requires_grad=True, device=device) for x in arrays]
+            output = function(*tensors)
+            assert output.device == device
+            (output * output).sum().backward()
+            return [output.numpy(), *(Tensor(t.grad).numpy() for t in tensors if t.grad is not None)]
+
+        return run
+
+    def decoder(q, k, v, w):
+        model = nn.TransformerDecoder(11, 12, 3, 1, 8, rng=3, positions="rotary", qk_norm="l2").to(device)
+        return model(np.arange(6)[None]) * q.sum()
+
+    def gru(q, k, v, w):
+        return nn.GRU(12, 5, rng=1).to(device)(q)
+
+    return {
+        name: on_device(function)
+        for name, function in {
+            "additive": lambda q, k, v, w: additive_attention(q, k, v, w, w, w[0]),
+            "general": lambda q, k, v, w: luong_attention(q, k, v, w, score="general", is_causal=True),
+            "qk_norm": lambda q, k, v, w: scaled_dot_product_attention(*qk_norm(q, k, 3.0), v, scale=1),
+            "linear": lambda q, k, v, w: linear_attention(q, k, v),
+            "multi_head": lambda q, k, v, w: multi_head_attention(q @ w, k, v, 3),
+            "decoder": decoder,
+            "gru": gru,
+            "cross_entropy": lambda q, k, v, w: nn.cross_entropy(q, [[1, -100, 3], [4, 5, 0]]),
+        }.items()
+    }
+
+
+@pytest.mark.parametrize("name", family("cpu"))
+def test_the_family_is_the_same_on_every_device(rng, device, name):
+    arrays = [x.astype(np.float32) for x in normals(rng, (B, 3, 12), (B, 5, 12), (B, 5, 12), (12, 12))]
+    for got, expected in zip(family(device)[name](*arrays), family("cpu")[name](*arrays), strict=True):
+        np.testing.assert_allclose(
+            got, expected, rtol=2e-5, atol=2e-5 * np.abs(expected).max()
+        )  # float32, other orders
