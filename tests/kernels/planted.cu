@@ -105,6 +105,29 @@ extern "C" __global__ void half_a_warp_waits(const float* x, float* y)
     y[threadIdx.x] = tile[31 - threadIdx.x];      // BUG: race
 }
 
+// x (32) -> y (32): the second of two warp barriers is missing
+extern "C" __global__ void one_warp_barrier_of_two(const float* x, float* y)
+{
+    __shared__ float tile[32];
+    tile[threadIdx.x] = x[threadIdx.x];
+    __syncwarp();
+    float other = tile[31 - threadIdx.x];  // BUG: race
+    tile[threadIdx.x] = 2 * other;         // BUG: race
+    __syncwarp();
+    y[threadIdx.x] = tile[threadIdx.x ^ 1];
+}
+
+// x (64) -> y (64): two warps read what a thread of one of them overwrites
+extern "C" __global__ void readers_of_two_warps(const float* x, float* y)
+{
+    __shared__ float first;
+    if (threadIdx.x == 0) first = x[0];
+    __syncthreads();
+    y[threadIdx.x] = x[threadIdx.x] + first;  // BUG: race
+    __syncwarp();
+    if (threadIdx.x == 32) first = 0;         // BUG: race
+}
+
 struct Pair { float low, high; };
 __device__ float width_of(Pair pair)
 {   // BUG: race
@@ -136,6 +159,13 @@ extern "C" __global__ void blocks_add(const float* x, float* y)
     float sum = x[blockIdx.x * 32 + threadIdx.x];
     for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
     if (threadIdx.x == 0) y[0] += sum;  // BUG: race
+}
+
+// y (1): one thread adds by an atomic, the rest do not
+extern "C" __global__ void atomic_and_plain(const float* x, float* y)
+{
+    if (threadIdx.x == 0) atomicAdd(y, x[0]);  // BUG: race
+    else y[0] += x[threadIdx.x];               // BUG: race
 }
 
 // x (64) -> y (32): two threads write each result
@@ -273,6 +303,12 @@ extern "C" __global__ void int_at_any_byte(const unsigned char* bytes, int* y)
     y[threadIdx.x] = *(const int*)(bytes + 4 * threadIdx.x + 2);  // BUG: misaligned
 }
 
+// bytes (132): an atomic at any byte
+extern "C" __global__ void atomic_at_any_byte(unsigned char* bytes)
+{
+    atomicAdd((unsigned*)(bytes + 4 * threadIdx.x + 1), 1u);  // BUG: misaligned
+}
+
 // x (64) -> y (32): doubles behind one float of shared memory
 extern "C" __global__ void double_behind_a_float(const float* x, float* y)
 {
@@ -283,6 +319,15 @@ extern "C" __global__ void double_behind_a_float(const float* x, float* y)
 }
 
 // -------------------------------------------------------------------------------------------------- uninitialised
+
+// x (32) -> y (2, 32): a block finds shared memory as it is, not as the block before left it
+extern "C" __global__ void filled_by_one_block(const float* x, float* y)
+{
+    __shared__ float tile[32];
+    if (blockIdx.x == 0) tile[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[blockIdx.x * 32 + threadIdx.x] = tile[threadIdx.x];  // BUG: uninitialised
+}
 
 // x (32) -> y (64): half of the tile is never filled
 extern "C" __global__ void half_a_tile(const float* x, float* y)
@@ -383,6 +428,12 @@ extern "C" __global__ void mask_names_others(const float* x, float* y)
     float value = x[threadIdx.x];
     if (threadIdx.x >= 16) value += __shfl_xor_sync(0x0000ffffu, value, 1);  // BUG: divergence
     y[threadIdx.x] = value;
+}
+
+// x (32) -> y (32): all lanes come, the mask names half of them
+extern "C" __global__ void mask_names_half(const float* x, float* y)
+{
+    y[threadIdx.x] = __shfl_xor_sync(0x0000ffffu, x[threadIdx.x], 1);  // BUG: divergence
 }
 
 // x (32) -> y (32): some lanes shuffle while the rest vote

@@ -120,9 +120,9 @@ constexpr uint64_t most_logged = 1 << 26;  // accesses of threads that have not 
 static uint64_t logged;
 static bool counted = true;
 
-static void touch(uint64_t address, size_t size, bool write, bool atomic, void* from) {
+static void touch(uint64_t address, size_t size, bool write, bool atomic, uint32_t pc) {
     if (!self || own_stack(address)) return;
-    uint32_t pc = last_access = uint32_t(uintptr_t(from));
+    last_access = pc;
     Region* region = find_region(address, size);
     if (!region) out_of_bounds(address, size, write, pc);
     if (region->written) {
@@ -146,22 +146,14 @@ void checks_report_uninitialised() {
           (long long)(found.address - uint64_t(found.region->begin)), found.region->name);
 }
 
-static void touch_aligned(uint64_t address, size_t size, bool write, void* from) {
-    if (address % size && self && !own_stack(address))
-        fault("misaligned", {0, 0}, uint32_t(uintptr_t(from)), "%s %zu bytes at an address that is %llu bytes past a multiple of %zu",
-              write ? "writes" : "reads", size, (unsigned long long)(address % size), size);
-    touch(address, size, write, false, from);
-}
-
-void touch_atomic(void* address, size_t size) {
+void touch_atomic(void* address, size_t size, Site site) {
     let_others_run();
     if (!checked) return;
-    uint32_t pc = uint32_t(uintptr_t(__builtin_return_address(0)));
     if (uint64_t(address) % size)
-        fault("misaligned", {0, 0}, pc, "an atomic operation on %zu bytes at an address that is no multiple of %zu", size, size);
+        fault("misaligned", site, 0, "an atomic operation on %zu bytes at an address that is no multiple of %zu", size, size);
     if (block.fenced) published[block.serial] = 1;
     block.acquired = true;
-    touch(uint64_t(address), size, true, true, __builtin_return_address(0));
+    touch(uint64_t(address), size, true, true, uint32_t(site.line) | is_a_line);
 }
 
 // --------------------------------------------------------------------------------- what moved through the memory
@@ -265,12 +257,12 @@ void checks_report() {
 
 // ---------------------------------------------------------------------- the hooks that -fsanitize=thread calls
 using namespace emulator;
-#define CALLER __builtin_return_address(0)
+#define CALLER uint32_t(uintptr_t(__builtin_return_address(0)))
 #define HOOKS(size)                                                                                             \
-    void __tsan_read##size(void* p) { touch_aligned(uint64_t(p), size, false, CALLER); }                        \
-    void __tsan_write##size(void* p) { touch_aligned(uint64_t(p), size, true, CALLER); }                        \
-    void __tsan_volatile_read##size(void* p) { touch_aligned(uint64_t(p), size, false, CALLER); }               \
-    void __tsan_volatile_write##size(void* p) { touch_aligned(uint64_t(p), size, true, CALLER); }               \
+    void __tsan_read##size(void* p) { touch(uint64_t(p), size, false, false, CALLER); }                         \
+    void __tsan_write##size(void* p) { touch(uint64_t(p), size, true, false, CALLER); }                         \
+    void __tsan_volatile_read##size(void* p) { touch(uint64_t(p), size, false, false, CALLER); }                \
+    void __tsan_volatile_write##size(void* p) { touch(uint64_t(p), size, true, false, CALLER); }                \
     void __tsan_unaligned_read##size(void* p) { touch(uint64_t(p), size, false, false, CALLER); }               \
     void __tsan_unaligned_write##size(void* p) { touch(uint64_t(p), size, true, false, CALLER); }
 extern "C" {

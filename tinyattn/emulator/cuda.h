@@ -74,7 +74,7 @@ uint64_t barrier(int predicate, Site site);  // count of true predicates, once e
 uint64_t exchange(WarpOp op, unsigned mask, uint64_t value, int source, Site site);
 unsigned active_lanes();
 void fence();
-void touch_atomic(void* address, size_t size);  // the checker's view of an atomic operation; also lets others run
+void touch_atomic(void* address, size_t size, Site site);  // tells the checks of an atomic operation; lets others run
 [[noreturn]] void trap(Site site);
 
 constexpr uintptr_t dynamic_shared = 0x1000000000;  // where every launch finds its `extern __shared__` memory
@@ -93,8 +93,9 @@ template <class T> T from_bits(uint64_t bits) {
 }
 
 // One thread runs at a time, so an atomic is a plain operation that the checker is told about.
-template <class T, class F> __attribute__((no_sanitize("thread"), noinline)) T atomic(T* address, F change) {
-    touch_atomic(address, sizeof(T));
+template <class T, class F>
+__attribute__((no_sanitize("thread", "undefined"), noinline)) T atomic(T* address, F change, Site site) {
+    touch_atomic(address, sizeof(T), site);
     T old = *address;
     *address = change(old);
     return old;
@@ -188,8 +189,8 @@ REDUCE(__reduce_xor_sync, unsigned, xor_)
 
 // -------------------------------------------------------------------------------------------------------- atomics
 #define ATOMIC(name, expression)                                                                                \
-    template <class T> T name(T* address, typename emulator::same<T>::type value) {                             \
-        return emulator::atomic(address, [=](T old) -> T { return expression; });                               \
+    template <class T> T name(T* address, typename emulator::same<T>::type value, HERE) {                       \
+        return emulator::atomic(address, [=](T old) -> T { return expression; }, site);                         \
     }
 ATOMIC(atomicAdd, old + value)
 ATOMIC(atomicSub, old - value)
@@ -203,8 +204,8 @@ ATOMIC(atomicInc, old >= value ? 0 : old + 1)
 ATOMIC(atomicDec, old == 0 || old > value ? value : old - 1)
 #undef ATOMIC
 template <class T>
-T atomicCAS(T* address, typename emulator::same<T>::type compare, typename emulator::same<T>::type value) {
-    return emulator::atomic(address, [=](T old) -> T { return old == compare ? value : old; });
+T atomicCAS(T* address, typename emulator::same<T>::type compare, typename emulator::same<T>::type value, HERE) {
+    return emulator::atomic(address, [=](T old) -> T { return old == compare ? value : old; }, site);
 }
 
 // ----------------------------------------------------------------------------------------- arithmetic and loads

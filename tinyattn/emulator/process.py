@@ -15,6 +15,7 @@ from tinyattn.emulator.errors import KernelError
 from tinyattn.emulator.program import Program, run
 
 PAGE = 4096
+LINE = 0x80000000  # as is_a_line in runtime.h: from here on a reported address is a line
 BASE = (
     0x2000000000  # where the arrays lie in every launch: a fixed place, so that a fault's address is the same each time
 )
@@ -173,14 +174,15 @@ def _run_child(program: Program, descriptor: int, spec: list[str], time_limit: f
 
 def _lines_of(program: Program, addresses: Sequence[int]) -> dict[int, int | None]:
     """The line of the .cu file behind each return address, or None where it is in no line of that file."""
-    unique = sorted(set(addresses))
+    found: dict[int, int | None] = {address: address - LINE for address in addresses if address >= LINE}
+    unique = sorted(set(addresses) - set(found))
     if not unique:
-        return {}
+        return found
     # A return address is that of the next instruction: one byte back is the call.
     listing = run(
         ["addr2line", "-a", "-i", "-e", str(program.path), *(f"{address - 1:x}" for address in unique)]
     ).stdout
-    found: dict[int, int | None] = dict.fromkeys(unique)
+    found |= dict.fromkeys(unique)
     current = 0
     for line in listing.splitlines():
         if line.startswith("0x"):

@@ -8,6 +8,9 @@
 
 namespace emulator {
 
+// Where in the kernel: an address of the program, which lies below this bit, or a line with this bit.
+constexpr uint32_t is_a_line = 0x80000000;
+
 // A moment in a launch: who did something, and what that thread had synchronised with by then.
 struct Stamp {
     uint32_t pc, block, barrier, clock;  // block 0: never; barrier: block barriers passed; clock: warp barriers passed
