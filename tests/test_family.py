@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+import stand_in_cupy
 
 from tinyattn import Tensor, gradcheck, nn, scaled_dot_product_attention
 from tinyattn.attention.linear import CHUNK, linear_attention
@@ -283,7 +284,7 @@ def test_qk_norm_in_a_module_learns_one_temperature_for_each_head(rng):
 
 
 def family(device):
-    """{name: function of float32 arrays q, k, v, w to (output, gradients)} on a device."""
+    """{name: function of arrays q, k, v, w to (output, gradients)} on a device."""
 
     def on_device(function):
         def run(*arrays):
@@ -295,12 +296,17 @@ def family(device):
 
         return run
 
+    def there(module, dtype):
+        for p in module.parameters():
+            p.data = p.data.astype(dtype)
+        return module.to(device)
+
     def decoder(q, k, v, w):
-        model = nn.TransformerDecoder(11, 12, 3, 1, 8, rng=3, positions="rotary", qk_norm="l2").to(device)
-        return model(np.arange(6)[None]) * q.sum()
+        model = nn.TransformerDecoder(11, 12, 3, 1, 8, rng=3, positions="rotary", qk_norm="l2")
+        return there(model, q.dtype)(np.arange(6)[None]) * q.sum()
 
     def gru(q, k, v, w):
-        return nn.GRU(12, 5, rng=1).to(device)(q)
+        return there(nn.GRU(12, 5, rng=1), q.dtype)(q)
 
     return {
         name: on_device(function)
@@ -324,3 +330,12 @@ def test_the_family_is_the_same_on_every_device(rng, device, name):
         np.testing.assert_allclose(
             got, expected, rtol=2e-5, atol=2e-5 * np.abs(expected).max()
         )  # float32, other orders
+
+
+@pytest.mark.parametrize("name", family("cpu"))
+def test_the_family_turns_no_cupy_array_into_numpys(rng, monkeypatch, name):
+    """On the stand-in for CuPy, in float64, for which there is no kernel of ours."""
+    stand_in_cupy.install(monkeypatch)
+    arrays = normals(rng, (B, 3, 12), (B, 5, 12), (B, 5, 12), (12, 12))
+    for got, expected in zip(family("cuda")[name](*arrays), family("cpu")[name](*arrays), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)

@@ -105,6 +105,30 @@ def test_gradients(function, shapes):
     assert gradcheck(function, *[rng.normal(size=shape) for shape in shapes])
 
 
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (nn.linear, [(300, 2, 40), (5, 40), (5,)]),
+        (nn.layer_norm, [(2, 40), (40,), (40,)]),
+        (nn.rms_norm, [(2, 40), (40,)]),
+    ],
+    ids=["linear", "layer_norm", "rms_norm"],
+)
+def test_float16_is_accumulated_in_float32(function, shapes):
+    """The squares of these numbers overflow float16, and 600 rows of gradients added in it lose their last digits."""
+    rng = np.random.default_rng(4)
+    arrays = [(rng.normal(size=shape) * (500 if i == 0 else 1)).astype(np.float16) for i, shape in enumerate(shapes)]
+    results = []
+    for dtype in (np.float16, np.float64):
+        tensors = [Tensor(x, requires_grad=True, dtype=dtype) for x in arrays]
+        output = function(*tensors)
+        output.backward(np.full(output.shape, 0.25))
+        assert output.dtype == dtype
+        results.append([output.numpy(), *(t.grad for t in tensors)])
+    for got, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=2e-3, atol=1e-3 * np.abs(expected).max())
+
+
 def test_cross_entropy_of_ignored_targets_alone_is_zero_with_zero_gradient():
     logits = Tensor(np.full((2, 3), np.inf), requires_grad=True)
     with np.errstate(invalid="ignore"):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import stand_in_cupy
 
 from tinyattn import Tensor, nn
 from tinyattn.optim import SGD, Adam, AdamW, clip_grad_norm, warmup_cosine
@@ -143,3 +144,21 @@ def test_memory_is_flat_over_many_steps():
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     assert sizes[-1] - sizes[0] < 100_000  # 40 steps; the graph of one holds 400,000 bytes
+
+
+@pytest.mark.parametrize("make", [lambda p: SGD(p, momentum=0.9), AdamW], ids=["SGD", "AdamW"])
+def test_training_turns_no_cupy_array_into_numpys(monkeypatch, make):
+    """On the stand-in for CuPy, in float64, for which there is no kernel of ours."""
+    stand_in_cupy.install(monkeypatch)
+    results = []
+    for device in ("cpu", "cuda"):
+        model, _ = model_and_optimizer()
+        for p in model.parameters():
+            p.data = p.data.astype(float)
+        model.to(device)
+        optimizer = make(model.parameters())
+        losses = train(model, optimizer, range(3))
+        model.load_state_dict(model.state_dict())
+        optimizer.load_state_dict(optimizer.state_dict())
+        results.append(losses + train(model, optimizer, range(3, 5)) + model.generate([1, 2], 4, rng=0))
+    np.testing.assert_allclose(results[0], results[1], rtol=1e-9)

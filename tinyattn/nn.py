@@ -15,7 +15,7 @@ from tinyattn.attention.multihead import KVCache, multi_head_attention
 from tinyattn.attention.scoring import qk_norm
 from tinyattn.attention.step2_scale import scale_factor
 from tinyattn.backend import add_at, namespace, widen
-from tinyattn.ops import relu, sigmoid, stable_peak, stack, take, tanh
+from tinyattn.ops import matrix_product, relu, same, sigmoid, stable_peak, stack, take, tanh
 from tinyattn.tensor import Tensor, as_tensor, no_grad, op
 
 # --- functions -------------------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ def linear(x, weight, bias=None):  # (..., In), (Out, In), (Out,) or None -> (..
     if x.shape[-1:] != weight.shape[-1:]:
         raise ValueError(f"linear needs x (..., In) and weight (Out, In), got {x.shape} and {weight.shape}")
     rows = x.reshape(-1, x.shape[-1])
-    y = rows @ weight.T
+    y = matrix_product(rows, weight.T)
     if bias is not None:
         y += bias
 
@@ -35,9 +35,9 @@ def linear(x, weight, bias=None):  # (..., In), (Out, In), (Out,) or None -> (..
         return grad.reshape(-1, weight.shape[0])
 
     rules = (
-        lambda grad: (flat(grad) @ weight).reshape(x.shape),
-        lambda grad: flat(grad).T @ rows,
-        lambda grad: flat(grad).sum(axis=0),
+        lambda grad: matrix_product(flat(grad), weight).reshape(x.shape),
+        lambda grad: matrix_product(flat(grad).T, rows),
+        lambda grad: widen(flat(grad)).sum(axis=0),
     )
     return y.reshape(*x.shape[:-1], weight.shape[0]), rules
 
@@ -46,30 +46,33 @@ def linear(x, weight, bias=None):  # (..., In), (Out, In), (Out,) or None -> (..
 def layer_norm(x, weight, bias, *, eps=1e-5):  # (..., E), (E,), (E,) -> (..., E)
     """Each row with mean 0 and variance 1, then times weight plus bias (Ba, Kiros and Hinton, 2016)."""
     xp = namespace(x)
-    centred = x - xp.mean(x, axis=-1, keepdims=True)
+    wide = widen(x)
+    centred = wide - xp.mean(wide, axis=-1, keepdims=True)
     inverse = 1 / xp.sqrt(xp.mean(centred * centred, axis=-1, keepdims=True) + eps)
     unit = centred * inverse
 
     def d_x(grad):
-        grad = grad * weight
+        grad = widen(grad) * weight
         along = xp.mean(grad * unit, axis=-1, keepdims=True)
         return (grad - xp.mean(grad, axis=-1, keepdims=True) - unit * along) * inverse
 
-    return unit * weight + bias, (d_x, lambda grad: grad * unit, lambda grad: grad)
+    y = (unit * weight + bias).astype(xp.result_type(x, weight, bias), copy=False)
+    return y, (d_x, lambda grad: grad * unit, same)
 
 
 @op
 def rms_norm(x, weight, *, eps=1e-6):  # (..., E), (E,) -> (..., E)
     """Each row divided by its root mean square, then times weight (Zhang and Sennrich, 2019)."""
     xp = namespace(x)
-    inverse = 1 / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + eps)
-    unit = x * inverse
+    wide = widen(x)
+    inverse = 1 / xp.sqrt(xp.mean(wide * wide, axis=-1, keepdims=True) + eps)
+    unit = wide * inverse
 
     def d_x(grad):
-        grad = grad * weight
+        grad = widen(grad) * weight
         return (grad - unit * xp.mean(grad * unit, axis=-1, keepdims=True)) * inverse
 
-    return unit * weight, (d_x, lambda grad: grad * unit)
+    return (unit * weight).astype(xp.result_type(x, weight), copy=False), (d_x, lambda grad: grad * unit)
 
 
 def cross_entropy(logits, targets, ignore_index=-100):

@@ -114,7 +114,7 @@ class AdamW(Adam):
 def clip_grad_norm(parameters, max_norm):
     """Scales all gradients together so that their common norm is at most max_norm; returns the norm before."""
     grads = [p.grad for p in parameters if p.grad is not None]
-    norm = math.sqrt(sum(float((g.astype(np.float64) ** 2).sum()) for g in grads))
+    norm = math.sqrt(sum((g.astype(np.float64) ** 2).sum().item() for g in grads))
     if norm > max_norm:
         for g in grads:
             g *= g.dtype.type(max_norm / norm)
