@@ -1,6 +1,5 @@
 """What an assignment folder says: its questions and tests, its reference, its bank of named wrong answers."""
 
-import ast
 import dataclasses
 import fnmatch
 import functools
@@ -171,12 +170,6 @@ class Mistake:
     solution: Solution
     status: str = ""
 
-    @property
-    def defines(self) -> set[str]:
-        """The functions and classes that differ from the reference's."""
-        body = ast.parse(self.source).body
-        return {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-
     def predicted(self, assignment: "Assignment") -> set[str]:
         """The ids of the tests that it should lose."""
         ids = [test.id for test in assignment.tests]
@@ -284,12 +277,13 @@ class Assignment:
         return Case(test, call, expected, relative)
 
     def mistaken(self, question: Question, key: bytes) -> list[tuple[Mistake, list[Answer]]]:
-        """What the bank makes of every call of a question, leaving out mistakes in functions that it only needs."""
+        """What the bank makes of every call of a question, leaving out mistakes that should lose none of its tests."""
+        ids = {test.id for test in question.tests}
         if (question.function, key) not in self._mistaken:
             self._mistaken[question.function, key] = [
                 (mistake, [mistake.solution.answer(question.function, case.call) for case in self.cases(question, key)])
                 for mistake in self.bank
-                if mistake.defines - set(question.needs)
+                if mistake.predicted(self) & ids
             ]
         return self._mistaken[question.function, key]
 

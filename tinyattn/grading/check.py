@@ -145,8 +145,7 @@ def check_other_keys(assignment: Assignment, proof: Proof, count: int = 5) -> No
         for question in assignment.questions:
             cases = assignment.cases(question, key)
             for mistake, answers in assignment.mistaken(question, key):
-                if mistake.defines - set(question.needs):
-                    lost[mistake.name] |= _lost(cases, answers)
+                lost[mistake.name] |= _lost(cases, answers)
             for name, solution in variants.items():
                 wrong = _lost(cases, [solution.answer(question.function, case.call) for case in cases])
                 proof.faults += [f"with {key.decode()}, honest {name} loses {id}" for id in sorted(wrong)]

@@ -1,6 +1,6 @@
 """Why an answer is wrong: the named mistake with the same wrong results, else the step or the pattern it shows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,11 +51,15 @@ def diagnose(
     key: bytes,
     seen: Sequence[Seen],
     trace: Callable[[Case], list[tuple[str, Any]]],
+    suspects: Set[str] = frozenset(),
 ) -> dict[str, Diagnosis]:
-    """For each failed test of a question, by id, what is known of the cause. `seen` follows the order of the cases."""
+    """For each failed test of a question, by id, what is known of the cause. `seen` follows the order of the cases.
+
+    Where several mistakes explain a failure, the `suspects`, named in earlier questions, come first.
+    """
     failed = [each for each in seen if not each.verdict.passed]
     found: dict[str, Diagnosis] = {}
-    bank = assignment.mistaken(question, key)
+    bank = sorted(assignment.mistaken(question, key), key=lambda each: each[0].name not in suspects)
     everywhere = _by_status(assignment, question, failed) or _matches(bank, seen, range(len(seen)))
     step: Diagnosis | None = None
     for test in dict.fromkeys(each.case.test for each in failed):

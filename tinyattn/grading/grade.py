@@ -109,9 +109,9 @@ class Grader:
         causes: dict[str, Diagnosis] = {}
         if self.unloadable is None and any(_failure(outcomes, test) for test in question.tests):
             seen = [Seen(each.case, each.answer, each.verdict) for each in outcomes]
-            causes = diagnose(
-                self.assignment, question, self.key, seen, trace=partial(self.trace, question, replaced=replaced)
-            )
+            trace = partial(self.trace, question, replaced=replaced)
+            suspects = {result.mistake for results in self.done.values() for result in results}
+            causes = diagnose(self.assignment, question, self.key, seen, trace, suspects)
         return [self.result(test, outcomes, causes.get(test.id, Diagnosis())) for test in question.tests]
 
     def run(self, question: Question, replace: bool) -> list[Outcome]:
