@@ -1,0 +1,39 @@
+"""A node that has been visited is skipped at its next use, and that use's part is lost."""
+
+# ruff: noqa: F821
+import numpy as np
+
+HINTS = {
+    "question": "x * x uses x twice: how many parts arrive?",
+    "concept": "A node is visited once, but every use hands its part over.",
+    "place": "In backward, add every part; skip only the second visit.",
+}
+LOSES = (
+    "backward.again",
+    "backward.apart",
+    "backward.order",
+    "backward.parts",
+    "backward.paths",
+    "backward.random",
+    "backward.reuse",
+    "backward.reuse_hidden",
+    "backward.twins",
+    "backward.without_grad",
+    "attention.*",
+)
+
+
+class Tensor(Tensor):
+    def backward(self, grad=None):
+        if grad is None:
+            if self.data.size != 1:
+                raise ValueError("several elements")
+            grad = np.ones_like(self.data)
+        arrived = {id(self): grad}
+        for node in reversed(inputs_first(self)):
+            whole = arrived.pop(id(node))
+            if node.vjp is None:
+                node.grad = np.array(whole) if node.grad is None else node.grad + whole
+                continue
+            for source, part in zip(node.inputs, node.vjp(whole), strict=True):
+                arrived.setdefault(id(source), part)

@@ -1,0 +1,17 @@
+"""The factors are not transposed: the shapes fit for square matrices only."""
+
+# ruff: noqa: F821
+HINTS = {
+    "question": "Which shapes have grad, a and b?",
+    "concept": "For C = A B the gradients are dA = dC B^T and dB = A^T dC.",
+    "place": "In matmul, transpose the last two axes of the factors.",
+}
+LOSES = ("operation.matmul", "broadcasting.matmul", "attention.*")
+
+
+def matmul(a, b):
+    def vjp(grad):
+        by_a, by_b = grad @ b.data, a.data @ grad
+        return sum_to_shape(by_a, a.data.shape), sum_to_shape(by_b, b.data.shape)
+
+    return Tensor(a.data @ b.data, (a, b), vjp)
