@@ -69,6 +69,11 @@ def _operator(name):
     def backward(self, other):
         return _wrap(function(_unwrap(other), self.inside))
 
+    def in_place(self, other):
+        self.inside[...] = function(self.inside, _unwrap(other))
+        return self
+
+    setattr(ndarray, f"__i{name.strip('_')}__", in_place)
     setattr(ndarray, f"__{name.strip('_')}__", forward)
     setattr(ndarray, f"__r{name.strip('_')}__", backward)
 
