@@ -353,6 +353,13 @@ extern "C" __global__ void more_slots_than_warps(const float* x, float* y)
     }
 }
 
+// x (32) -> y (32): what nobody wrote is taken for an index: the cause is to be named, not the bad address
+extern "C" __global__ void index_from_nothing(const float* x, float* y)
+{
+    __shared__ int index[32];
+    y[threadIdx.x] = x[index[threadIdx.x]];  // BUG: uninitialised
+}
+
 // y (32): nothing at all was written
 extern "C" __global__ void never_filled(float* y)
 {

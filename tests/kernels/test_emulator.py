@@ -66,6 +66,7 @@ PLANTED = {
     "filled_by_one_block": (2, 32, (x(32), zeros(2, 32)), 0),
     "half_a_tile": (1, 64, (x(32), zeros(64)), 0),
     "more_slots_than_warps": (1, 64, (x(64), zeros(1)), 0),
+    "index_from_nothing": (1, 32, (x(32), zeros(32)), 0),
     "never_filled": (1, 32, (zeros(32),), 0),
     "sum_from_nothing": (1, 32, (x(32), zeros(1)), 0),
     "barrier_for_some": (1, 64, (x(64), zeros(64)), 0),

@@ -101,7 +101,6 @@ static void check_races(Region& region, uint64_t address, size_t size, bool writ
                 if ((reader.bytes & now.bytes) && !ordered(reader, region.space))
                     race(region, address, reader, "read", write, pc);
             cell.write = now;
-            cell.read[0] = cell.read[1] = Stamp();
         } else if (ordered(cell.read[0], region.space)) {
             cell.read[0] = now;
         } else if (ordered(cell.read[1], region.space) || cell.read[0].thread / 32 == cell.read[1].thread / 32) {

@@ -15,6 +15,7 @@
 
 #include "runtime.h"
 
+extern "C" char __executable_start, etext;       // from the linker: where the program's code lies
 extern const emulator::Entry emulator_kernels[];  // written by program.py after the kernels
 
 namespace emulator {
@@ -31,6 +32,10 @@ static void** arguments;
 // ------------------------------------------------------------------------------------------------------- faults
 static void print_address(uint32_t pc) {
     if (pc) fprintf(stderr, "pc %x\n", pc);
+}
+
+static void print_code_address(uintptr_t word) {  // what lies on a stack may be anything
+    if (word >= uintptr_t(&__executable_start) && word < uintptr_t(&etext)) print_address(uint32_t(word));
 }
 
 void fault(const char* kind, Site site, uint32_t pc, const char* format, ...) {
@@ -66,11 +71,11 @@ static void on_signal(int number, siginfo_t* info, void* context) {
     pc = ((ucontext_t*)context)->uc_mcontext.pc;
     frame = ((ucontext_t*)context)->uc_mcontext.regs[29];
 #endif
-    print_address(uint32_t(pc));
+    print_code_address(pc);
     for (int word = 0; word < 2 && own_stack(top + 15); ++word)  // a function that has just been entered has no frame yet
-        print_address(uint32_t(((uintptr_t*)top)[word]));
-    for (int depth = 0; depth < 8 && own_stack(frame) && own_stack(frame + 15) && ((uintptr_t*)frame)[1]; ++depth) {
-        print_address(uint32_t(((uintptr_t*)frame)[1]));
+        print_code_address(((uintptr_t*)top)[word]);
+    for (int depth = 0; depth < 8 && own_stack(frame) && own_stack(frame + 15); ++depth) {
+        print_code_address(((uintptr_t*)frame)[1]);
         frame = ((uintptr_t*)frame)[0];
     }
     print_address(last_access);
