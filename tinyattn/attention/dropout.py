@@ -37,21 +37,21 @@ TILE = 64  # queries drawn together
 
 
 def keep_block(rows, keys, p, seed, table):
-    """Boolean (rows, keys), any block of a (L, S) table by itself; the first row is a multiple of TILE.
+    """Boolean (rows, keys), any block of a (L, S) table by itself.
 
     Philox numbers its draws, so the nth can be had without the others (Salmon et al., 2011). They are numbered by
     seed, table (the position in the leading axes), tile of queries, key and query.
     """
-    first, width = keys.start or 0, keys.stop - (keys.start or 0)
-    tiles = range((rows.start or 0) // TILE, math.ceil(rows.stop / TILE))
+    row, key = rows.start or 0, keys.start or 0
+    width, first, last = keys.stop - key, row // TILE, math.ceil(rows.stop / TILE)
     limit = np.uint32(min(round(p * 2**32), 2**32 - 1))
-    keep = np.empty((width, len(tiles), TILE), bool)
-    for i, tile in enumerate(tiles):
-        counter = [first * TILE // 8, tile, 0, 0]  # each count gives eight draws of 32 bits
+    keep = np.empty((width, last - first, TILE), bool)
+    for tile in range(first, last):
+        counter = [key * TILE // 8, tile, 0, 0]  # each count gives eight draws of 32 bits
         stream = np.random.Philox(counter=counter, key=[seed % 2**64, table])
         drawn = stream.random_raw(width * TILE // 2).view(np.uint32).reshape(width, TILE)
-        np.greater_equal(drawn, limit, out=keep[:, i])
-    return keep.reshape(width, len(tiles) * TILE).T[: rows.stop - (rows.start or 0)]
+        np.greater_equal(drawn, limit, out=keep[:, tile - first])
+    return keep.reshape(width, (last - first) * TILE).T[row - first * TILE : rows.stop - first * TILE]
 
 
 def seed_of(rng):
