@@ -60,9 +60,9 @@ def scaled_dot_product_attention(
         raise ValueError(f"method must be 'auto', 'steps' or 'tiled', got {method!r}")
     settings = {"scale": scale, "enable_gqa": enable_gqa, "window": window, "align": align, "rng": rng}
     if any(getattr(x, "device", "cpu") != "cpu" for x in (query, key, value)):
-        inputs = _inputs(query, key, value, False)
-        if method == "tiled" and has_kernel(*inputs, attn_mask, dropout_p):
-            return _tiled_attention(*inputs, attn_mask, dropout_p, is_causal, **settings)
+        query, key, value = _inputs(query, key, value, enable_gqa=False)
+        if method == "tiled" and has_kernel(query, key, value, attn_mask, dropout_p):
+            return _tiled_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
         return _fused_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
     if method == "tiled" or (method == "auto" and tiled_is_faster(query, key)):
         return _tiled_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
