@@ -310,13 +310,14 @@ def op(forward) -> Op:
     input_names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     setting_names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     arity = None if any(p.kind is p.VAR_POSITIONAL for p in parameters) else len(input_names)
-    takes_none = any(p.default is None and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+    defaults = {p.name: p.default for p in parameters if p.default is not p.empty and p.name in input_names}
+    takes_none = None in defaults.values()
     kernel = None
 
     @wraps(forward)
     def apply(*inputs, **settings):
         if len(inputs) != arity and arity is not None:
-            inputs = _bind(name, input_names, setting_names, inputs, settings)
+            inputs = _bind(name, input_names, defaults, setting_names, inputs, settings)
         arrays: list = []
         kept: list = []
         device = None
@@ -397,7 +398,7 @@ def _node(name, result, device, inputs):
     return _fill(_new(Tensor), output, device, True, name, inputs, vjp)
 
 
-def _bind(name, input_names, setting_names, inputs, settings):
+def _bind(name, input_names, defaults, setting_names, inputs, settings):
     """The inputs alone and in order, as called with some of them by name or with settings by position."""
     arity = len(input_names)
     if len(inputs) > arity + len(setting_names):
@@ -406,10 +407,11 @@ def _bind(name, input_names, setting_names, inputs, settings):
         if setting in settings:
             raise TypeError(f"{name} got {setting} twice")
         settings[setting] = value
-    inputs = inputs[:arity] + tuple(settings.pop(n) for n in input_names[len(inputs) :] if n in settings)
-    if len(inputs) < arity:
-        raise TypeError(f"{name} needs {' and '.join(input_names)}, got {len(inputs)} of {arity}")
-    return inputs
+    named = {n: settings.pop(n) for n in input_names[len(inputs) :] if n in settings}
+    missing = [n for n in input_names[len(inputs) :] if n not in named and n not in defaults]
+    if missing:
+        raise TypeError(f"{name} needs {' and '.join(input_names)}, got no {' and no '.join(missing)}")
+    return inputs[:arity] + tuple(named.get(n, defaults.get(n)) for n in input_names[len(inputs) :])
 
 
 def _constant(x, name, takes_none):
