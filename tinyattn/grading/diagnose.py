@@ -81,12 +81,16 @@ def diagnose(
 
 
 def _by_status(assignment: Assignment, question: Question, failed: Sequence[Seen]) -> list[Diagnosis]:
-    """The mistakes in this question's functions that show in a status which the student's calls have too."""
+    """The mistakes that show in a status which the student's calls have too; those that lose the same tests first."""
     ids, statuses = {test.id for test in question.tests}, {each.verdict.status for each in failed}
+    lost = {each.case.test.id for each in failed}
+    found = [
+        (mistake, ids & mistake.predicted(assignment)) for mistake in assignment.bank if mistake.status in statuses
+    ]
     return [
         Diagnosis(mistake.misconception, mistake.name, mistake.hints)
-        for mistake in assignment.bank
-        if mistake.status in statuses and ids & mistake.predicted(assignment)
+        for mistake, loses in sorted(found, key=lambda each: each[1] != lost)
+        if loses
     ]
 
 
