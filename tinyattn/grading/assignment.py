@@ -202,6 +202,7 @@ class Assignment:
     policy: Policy = field(default_factory=Policy)
     meter: bool = False
     builds_on: tuple[str, ...] = ()  # earlier assignments, whose files a student may import
+    prepare: Callable[[str], str] | None = None  # makes the module to run of what is handed in; ValueError says why not
     folder: Path = Path()
 
     @property
@@ -234,6 +235,8 @@ class Assignment:
 
     def solution(self, *sources: str) -> Solution:
         """Trusted sources, each run in the namespace that the one before left."""
+        if self.prepare is not None:
+            sources = (self.prepare("\n\n".join(sources)),)
         harness = _run("harness", self.given, self.text("harness.py")) if self.text("harness.py") else None
         return Solution(_run("solution", self.given, *sources), harness)
 
@@ -248,8 +251,9 @@ class Assignment:
 
     def _mistake(self, path: Path) -> Mistake:
         source = path.read_text(encoding="utf-8")
-        solution = self.solution(self.text("reference.py"), source)
-        space = vars(solution.space)
+        sources = self.text("reference.py"), source
+        solution = self.solution(*sources)
+        space = vars(solution.space if self.prepare is None else _run("mistake", self.given, *sources))
         sentence = " ".join((space["__doc__"] or "").split())
         if not sentence or set(space["HINTS"]) != set(LEVELS):
             raise ValueError(

@@ -84,6 +84,11 @@ class Grader:
         self.protections: list[str] = []
         self.unloadable: Verdict | None = None  # why the file does not load, once known
         self.done: dict[str, list[TestResult]] = {}
+        if assignment.prepare is not None:
+            try:
+                self.source = assignment.prepare(source.decode("utf-8", "replace")).encode()
+            except ValueError as error:
+                self.unloadable = Verdict("error", plain(str(error)))
 
     @property
     def problem(self) -> str:

@@ -1,6 +1,7 @@
 """What goes to students, and to Gradescope: the stub, the pack without hidden material, the archive."""
 
 import json
+import os
 import shutil
 import stat
 import zipfile
@@ -29,7 +30,7 @@ PYTHONPATH=/autograder/source /autograder/venv/bin/python -m tinyattn grade /aut
 
 
 def start(assignment: Assignment, folder: Path) -> Path:
-    """Writes the stub under the name in which it is handed in; never over a file."""
+    """Writes the stub under the name in which it is handed in, the given modules beside it; never over a file."""
     path = folder / assignment.file
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -38,6 +39,9 @@ def start(assignment: Assignment, folder: Path) -> Path:
         raise ValueError(f"{path} is there already and stays as it is; move it away to start anew") from None
     except FileNotFoundError:
         raise ValueError(f"there is no folder {folder}") from None
+    for name, text in assignment.handed_out.items():
+        if not os.path.lexists(folder / f"{name}.py"):
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
     return path
 
 
@@ -46,11 +50,10 @@ def pack(assignment: Assignment, folder: Path) -> list[Path]:
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty")
     folder.mkdir(parents=True, exist_ok=True)
-    written = [start(assignment, folder)]
+    written = [start(assignment, folder), *(folder / f"{name}.py" for name in assignment.handed_out)]
     for name, text in (
         ("handout.md", assignment.text("handout.md")),
         ("examples.json", json.dumps(examples(assignment), indent=1) + "\n"),
-        *((f"{name}.py", text) for name, text in assignment.handed_out.items()),
     ):
         (folder / name).write_text(text, encoding="utf-8")
         written.append(folder / name)
