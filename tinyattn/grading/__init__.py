@@ -15,8 +15,8 @@
 How an assignment folder is laid out (`lessons/assignments/aN_name/`, found by its `aN_`):
 
     probes.py      `ASSIGNMENT = Assignment(...)`: the file to hand in, its questions, their tests and points, and the
-                   functions that draw each test's inputs from a generator. Runs in the grader only. With `prepare`, what is
-                   handed in is not run, but a module that the grader makes of it.
+                   functions that draw each test's inputs from a generator. Runs in the grader only. With `prepare`,
+                   what is handed in is not run, but a module that the grader makes of it.
     reference.py   the right answer, plainly written, one function per question. Runs in the grader, and in a worker in
                    place of a student's earlier functions when those are wrong.
     stub.py        what the student starts from; every function raises NotImplementedError
