@@ -1,5 +1,5 @@
-"""Attention by blocks: blocks of every size, with peaks and without, workers, memory, Ctrl-C. What it computes is tested
-with every other method in test_attention.py and test_cases_attention.py."""
+"""Attention by blocks: edges, peaks, workers, memory, Ctrl-C. What it computes is tested with every other method, in
+test_attention.py and test_cases_attention.py."""
 
 import _thread
 import os
