@@ -191,6 +191,22 @@ class Case:
         return min((each.dtype.itemsize for each in self.call.arrays() if each.dtype.kind == "f"), default=8)
 
 
+class Answers:
+    """What a wrong answer makes of each of a question's calls, computed when it is first asked for."""
+
+    def __init__(self, solution: Solution, function: str, cases: tuple[Case, ...]) -> None:
+        self.solution, self.function, self.cases = solution, function, cases
+        self.made: dict[int, Answer] = {}
+
+    def __getitem__(self, index: int) -> Answer:
+        if index not in self.made:
+            self.made[index] = self.solution.answer(self.function, self.cases[index].call)
+        return self.made[index]
+
+    def __iter__(self) -> Iterator[Answer]:
+        return (self[index] for index in range(len(self.cases)))
+
+
 @dataclass(frozen=True, eq=False)
 class Assignment:
     """An assignment: what is handed in, and how it is graded."""
@@ -280,12 +296,12 @@ class Assignment:
         relative = test.tolerance or default_tolerance(call.arrays())
         return Case(test, call, expected, relative)
 
-    def mistaken(self, question: Question, key: bytes) -> list[tuple[Mistake, list[Answer]]]:
+    def mistaken(self, question: Question, key: bytes) -> list[tuple[Mistake, Answers]]:
         """What the bank makes of every call of a question, leaving out mistakes that should lose none of its tests."""
         ids = {test.id for test in question.tests}
         if (question.function, key) not in self._mistaken:
             self._mistaken[question.function, key] = [
-                (mistake, [mistake.solution.answer(question.function, case.call) for case in self.cases(question, key)])
+                (mistake, Answers(mistake.solution, question.function, self.cases(question, key)))
                 for mistake in self.bank
                 if mistake.predicted(self) & ids
             ]
@@ -296,7 +312,7 @@ class Assignment:
         return {}
 
     @functools.cached_property
-    def _mistaken(self) -> dict[tuple[str, bytes], list[tuple[Mistake, list[Answer]]]]:
+    def _mistaken(self) -> dict[tuple[str, bytes], list[tuple[Mistake, Answers]]]:
         return {}
 
     @functools.cached_property

@@ -6,7 +6,7 @@ import os
 import textwrap
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,7 +155,7 @@ def check_other_keys(assignment: Assignment, proof: Proof, count: int = 5) -> No
                 proof.faults.append(f"with {key.decode()}, {mistake.name} is not as predicted at {', '.join(odd)}")
 
 
-def _lost(cases: Sequence[Case], answers: Sequence[Answer]) -> set[str]:
+def _lost(cases: Iterable[Case], answers: Iterable[Answer]) -> set[str]:
     """The ids of the tests with a case that is not answered rightly."""
     return {case.test.id for case, answer in zip(cases, answers, strict=True) if not _right(case, answer)}
 

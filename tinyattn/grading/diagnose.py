@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinyattn.grading.assignment import Answer, Assignment, Case, Question
+from tinyattn.grading.assignment import Answer, Answers, Assignment, Case, Question
 from tinyattn.grading.compare import Verdict, allowed, compare, same
 
 GENERIC = {
@@ -94,7 +94,7 @@ def _by_status(assignment: Assignment, question: Question, failed: Sequence[Seen
     ]
 
 
-def _matches(bank: list[tuple[Any, list[Answer]]], seen: Sequence[Seen], where: Sequence[int]) -> list[Diagnosis]:
+def _matches(bank: list[tuple[Any, Answers]], seen: Sequence[Seen], where: Sequence[int]) -> list[Diagnosis]:
     """The mistakes whose answers equal the student's at every answered case of `where`, a wrong one among them."""
     answered = [i for i in where if seen[i].answer is not None]
     failed = [i for i in answered if not seen[i].verdict.passed]
