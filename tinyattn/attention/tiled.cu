@@ -404,7 +404,7 @@ extern "C" __global__ void __launch_bounds__(128) queries_float16_128(
                                {L, S, E, Ev, low, high, factor});
 }
 
-extern "C" __global__ void __launch_bounds__(128) keys_float32_64(
+extern "C" __global__ void __launch_bounds__(128, 4) keys_float32_64(
     const float* query, const float* key, const float* value, const float* grad, const float* peaks,
     const float* inverses, const float* means, float* d_key, float* d_value, int tables_a_key, int L, int S, int E,
     int Ev, int low, int high, float factor)
@@ -422,7 +422,7 @@ extern "C" __global__ void __launch_bounds__(128) keys_float32_128(
                             {L, S, E, Ev, low, high, factor});
 }
 
-extern "C" __global__ void __launch_bounds__(128) keys_float16_64(
+extern "C" __global__ void __launch_bounds__(128, 4) keys_float16_64(
     const half* query, const half* key, const half* value, const half* grad, const float* peaks,
     const float* inverses, const float* means, half* d_key, half* d_value, int tables_a_key, int L, int S, int E,
     int Ev, int low, int high, float factor)
