@@ -120,10 +120,11 @@ def attention_costs(
     forward.add("2 scale", pairs, read=table, kept=table)
     masks = [] if attn_mask is None else [(math.prod(attn_mask), 0, 0)]  # read, kept and scratch bytes
     masks += [(L * S, L * S, 0)] if is_causal else []
-    masks += [(L * S, L * S, max(0, 9 * L * S - table))] if window is not None else []  # distances are int64
+    if window is not None:  # its distances are int64, and gone before the causal mask is applied
+        masks.append((L * S, L * S, max(0, 9 * L * S - (1 + is_causal) * table)))
     for read, kept, scratch in masks:
         forward.add("3 mask", 0, read=table + read, kept=table + kept, scratch=scratch)
-    forward.add("3 softmax", 5 * pairs, read=table, kept=table, scratch=6 * table if half else table)
+    forward.add("3 softmax", 5 * pairs, read=table, kept=table, scratch=half * 4 * table)
     forward.add("4 weighted sum", 2 * pairs * Ev, read=table + v, kept=output, scratch=widened(table, v, output))
 
     backward = _Steps(kept=forward.kept, passed=output)
