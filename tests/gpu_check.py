@@ -4,10 +4,11 @@
     python tests/gpu_check.py --figure FILE.json   draws figures/gpu_softmax.png from it (needs matplotlib)
     python tests/gpu_check.py --device emulated    the checks alone, on the CPU: to see that this script is in order
 
-Checked: every softmax kernel against float64, attention by every path and the table of ops on the GPU against the
-CPU, streams, views that are not packed. Measured, in turns: bandwidth (bytes read and written once each, by the clock)
-of the fused softmax, of a copy on the device, of CuPy's own softmax and, where they are installed, PyTorch's and
-Triton's, for rows of 64 to 65,536 numbers. Please commit the JSON.
+Checked: every softmax kernel and tiled attention against float64, attention by every path and the table of ops on the
+GPU against the CPU, streams, views that are not packed; tiled attention also against PyTorch, where it has the GPU.
+Measured, in turns: bandwidth (bytes read and written once each, by the clock) of the fused softmax, of a copy on the
+device, of CuPy's own softmax and, where they are installed, PyTorch's and Triton's, for rows of 64 to 65,536 numbers.
+Please commit the JSON.
 """
 
 import argparse
@@ -113,6 +114,42 @@ def check_attention(device):
     return errors
 
 
+def check_tiled(device):
+    """Attention without the table, output and gradients: against float64, and on a GPU against PyTorch's own."""
+    torch = torch_on_gpu() if device == "cuda" else None
+    errors = {}
+    for dtype, tolerance in (("float32", 2e-5), ("float16", 5e-3)):
+        for n, width, is_causal in ((130, 64, False), (130, 64, True), (257, 128, True)):
+            arrays = [normal(2, 3, n, width, dtype=dtype, seed=seed) for seed in range(4)]
+
+            def run(method, where, precision, arrays=arrays, is_causal=is_causal):
+                leaves = [ta.Tensor(x, requires_grad=True, dtype=precision, device=where) for x in arrays[:3]]
+                output = ta.scaled_dot_product_attention(*leaves, is_causal=is_causal, method=method)
+                output.backward(to_device(arrays[3].astype(precision), where))
+                return [output.numpy(), *(to_device(leaf.grad, "cpu") for leaf in leaves)]
+
+            ours, others = run("tiled", device, dtype), {"float64": run("steps", "cpu", np.float64)}
+            if torch:
+                leaves = [torch.tensor(x, device="cuda", requires_grad=True) for x in arrays[:3]]
+                output = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=is_causal)
+                output.backward(torch.tensor(arrays[3], device="cuda"))
+                others["PyTorch"] = [x.detach().cpu().numpy() for x in (output, *(leaf.grad for leaf in leaves))]
+            for name, theirs in others.items():
+                worst = max(np.abs(a.astype(float) - b).max() for a, b in zip(ours, theirs, strict=True))
+                errors[f"{dtype} {n} {width} {'causal ' * is_causal}{name}"] = float(worst / tolerance)
+    return errors
+
+
+def torch_on_gpu():
+    """PyTorch, if it is installed with a GPU."""
+    try:
+        import torch
+    except ImportError as error:
+        print(f"  left out: {error}")
+        return None
+    return torch if torch.cuda.is_available() else None
+
+
 def check_ops(device):
     """The table of ops of the tests: each row on this device against the CPU, value and gradients, in float64."""
     try:
@@ -171,7 +208,7 @@ def check_streams(device):
     return {"non-blocking": 0.0 if bool((got == expected).all()) else 2.0}
 
 
-CHECKS = (check_ladder, check_fused, check_attention, check_ops, check_views, check_streams)
+CHECKS = (check_ladder, check_fused, check_attention, check_tiled, check_ops, check_views, check_streams)
 
 
 def run_checks(device):

@@ -13,10 +13,11 @@ pytestmark = pytest.mark.usefixtures("emulated")
 
 def test_the_checks_pass_on_the_emulator(capsys):
     results = gpu_check.run_checks("emulated")
-    assert set(results) == {"ladder", "fused", "attention", "ops", "views", "streams"}
+    assert set(results) == {"ladder", "fused", "attention", "tiled", "ops", "views", "streams"}
     assert all(result["worst"] <= 1 for result in results.values()), results
     assert results["fused"]["cases"] == 66
     assert results["attention"]["cases"] == 54
+    assert results["tiled"]["cases"] == 6
     assert "WRONG" not in capsys.readouterr().out
 
 

@@ -134,18 +134,23 @@ def test_leading_axes(device, q_lead, k_lead, v_lead):
         np.testing.assert_allclose(x, y, atol=2e-5, err_msg=name)
 
 
-def test_what_the_kernel_cannot_do_is_said_or_goes_another_way(device):
-    from tinyattn import scaled_dot_product_attention
-
-    arrays = [normal(3, 4), normal(5, 4, seed=1), normal(5, 6, seed=2)]
-    keep = np.random.default_rng(0).random((3, 5)) < 0.7
-    query, key, value = (Tensor(x, device=device) for x in arrays)
-    for wrong in (
-        lambda: tiled.tiled_attention(query, key, value, None, factor=0.5, dropout_p=0.1),
-        lambda: tiled.tiled_attention(query, key, value, None, factor=0.5, attn_mask=to_device(keep, device)),
-        lambda: tiled.tiled_attention(query.astype(np.float64), key, value, None, factor=0.5),
-    ):
-        with pytest.raises(ValueError, match="float32 or float16 of widths up to 128, without attn_mask and dropout"):
-            wrong()
-    fused = scaled_dot_product_attention(query, key, value, to_device(keep, device), method="tiled")
-    np.testing.assert_allclose(fused.numpy(), scaled_dot_product_attention(*arrays, keep).numpy(), atol=1e-6)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_what_has_no_kernel_is_computed_with_a_table(device, dtype, with_bias):
+    """Masks, dropout, other dtypes and mixtures of them, as on the CPU."""
+    arrays = [normal(2, 9, 4, dtype=dtype), normal(7, 4, seed=1), normal(7, 6, seed=2)]
+    upstream, bias = normal(2, 9, 6, seed=3), normal(9, 7, seed=4)
+    mask = np.random.default_rng(0).random((9, 7)) < 0.7
+    sides = []
+    for where in (device, "cpu"):
+        leaves = [Tensor(x, requires_grad=True, device=where) for x in (*arrays, bias)]
+        settings = {"attn_mask": to_device(mask if with_bias else bias, where), "window": (3, None)}
+        output = tiled.tiled_attention(
+            *leaves[:3], leaves[3] if with_bias else None, factor=0.5, dropout_p=0.2, seed=1, **settings
+        )
+        output.backward(to_device(upstream.astype(output.dtype), where))
+        grads = [leaf.grad for leaf in leaves[: 4 if with_bias else 3]]
+        sides.append([output.numpy(), *(to_device(grad, "cpu") for grad in grads)])
+    for x, y in zip(*sides, strict=True):
+        assert x.dtype == y.dtype
+        np.testing.assert_allclose(x, y, atol=2e-3 if x.dtype == np.float16 or dtype == np.float16 else 2e-6)

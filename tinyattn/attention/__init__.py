@@ -15,7 +15,7 @@ from tinyattn.attention.step1_scores import check_scores, scores
 from tinyattn.attention.step2_scale import scale, scale_factor
 from tinyattn.attention.step3_softmax import check_mask, entropy, fused_softmax, mask, softmax
 from tinyattn.attention.step4_weighted_sum import check_weighted_sum, weighted_sum
-from tinyattn.attention.tiled import has_kernel, tiled_attention, tiled_is_faster
+from tinyattn.attention.tiled import tiled_attention, tiled_is_faster
 from tinyattn.backend import shown
 from tinyattn.ops import astype, batch_of, broadcast_to, expand_dims, reshape
 from tinyattn.tensor import Tensor, as_tensor
@@ -59,13 +59,11 @@ def scaled_dot_product_attention(
     if method not in ("auto", "steps", "tiled"):
         raise ValueError(f"method must be 'auto', 'steps' or 'tiled', got {method!r}")
     settings = {"scale": scale, "enable_gqa": enable_gqa, "window": window, "align": align, "rng": rng}
-    if any(getattr(x, "device", "cpu") != "cpu" for x in (query, key, value)):
-        query, key, value = _inputs(query, key, value, enable_gqa=False)
-        if method == "tiled" and has_kernel(query, key, value, attn_mask, dropout_p):
-            return _tiled_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
-        return _fused_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
-    if method == "tiled" or (method == "auto" and tiled_is_faster(query, key)):
+    on_cpu = all(getattr(x, "device", "cpu") == "cpu" for x in (query, key, value))
+    if method == "tiled" or (method == "auto" and on_cpu and tiled_is_faster(query, key)):
         return _tiled_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
+    if not on_cpu:
+        return _fused_attention(query, key, value, attn_mask, dropout_p, is_causal, **settings)
     return attention_steps(query, key, value, attn_mask, dropout_p, is_causal, **settings).output
 
 
@@ -117,7 +115,7 @@ def _tiled_attention(query, key, value, attn_mask, dropout_p, is_causal, *, scal
     table = np.broadcast_to(np.float32(), (*lead, query.shape[-2], key.shape[-2]))  # what is never made
     check_weighted_sum(table, value.data)
     if attn_mask is not None:
-        attn_mask = attn_mask if isinstance(attn_mask, Tensor) else as_tensor(attn_mask)
+        attn_mask = attn_mask if isinstance(attn_mask, Tensor) else as_tensor(attn_mask, device=query.device)
         check_mask(attn_mask, (*lead[:-2], *heads, *table.shape[-2:]) if enable_gqa else table.shape)
         if enable_gqa and attn_mask.ndim > 2:
             attn_mask = _grouped(attn_mask, key.shape[-4])

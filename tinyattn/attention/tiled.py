@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tinyattn.attention.dropout import keep_block
+from tinyattn.attention.dropout import dropout, keep_block
+from tinyattn.attention.step3_softmax import fused_softmax_cuda
 from tinyattn.attention.workers import share
 from tinyattn.backend import is_cupy, namespace, widen
-from tinyattn.ops import selective_product
+from tinyattn.ops import matrix_product, selective_product
 from tinyattn.tensor import op
 
 FORWARD = 256, 1024  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
@@ -56,12 +57,10 @@ def tiled_attention_cuda(
     query, key, value, bias, *,
     attn_mask=None, is_causal=False, window=(None, None), offset=0, factor, dropout_p=0.0, seed=0, workers=None,
 ):  # fmt: skip
-    """One launch forward, two backward (tiled.cu), for what `has_kernel` says."""
+    """One launch forward, two backward (tiled.cu); with a table where that has no kernel, see `has_kernel`."""
+    low, high = _band_of(is_causal, window, offset, query.shape[-2], key.shape[-2])
     if bias is not None or not has_kernel(query, key, value, attn_mask, dropout_p):
-        raise ValueError(
-            "the kernel of tiled attention works on float32 or float16 of widths up to 128, without attn_mask and "
-            f"dropout, got {query.dtype} {query.shape} and {value.dtype} {value.shape}"
-        )
+        return _with_table(query, key, value, bias, attn_mask, low, high, factor, dropout_p, seed)
     xp = namespace(query)
     shared = np.broadcast_shapes(key.shape[:-2], value.shape[:-2])
     batch = np.broadcast_shapes(query.shape[:-2], shared)
@@ -73,7 +72,6 @@ def tiled_attention_cuda(
         xp.ascontiguousarray(xp.broadcast_to(x, (*lead, *x.shape[-2:])))
         for x, lead in ((query, batch), (key, shared), (value, shared))
     )
-    low, high = _band_of(is_causal, window, offset, L, S)
     sizes = (math.prod(batch) // math.prod(shared), L, S, E, Ev, low, high, np.float32(factor))
     output = xp.empty((*batch, L, Ev), query.dtype)
     peaks, inverses = (xp.empty((*batch, L), np.float32) for _ in range(2))
@@ -91,6 +89,34 @@ def tiled_attention_cuda(
     return output, vjp
 
 
+def _with_table(query, key, value, bias, attn_mask, low, high, factor, dropout_p, seed):
+    """The same by the fused softmax."""
+    xp = namespace(query)
+    raw = matrix_product(query, key.swapaxes(-1, -2))
+    distance = xp.arange(raw.shape[-1]) - xp.arange(raw.shape[-2])[:, None]
+    keep = (low <= distance) & (distance <= high)
+    added = bias
+    if attn_mask is not None and attn_mask.dtype == bool:
+        keep = keep & attn_mask
+    elif attn_mask is not None:
+        added = attn_mask if bias is None else bias + attn_mask
+    weights, softmax_vjp = fused_softmax_cuda(raw, added, keep=keep, factor=factor)
+    dropped, dropout_vjp = dropout.forward(weights, p=dropout_p, seed=seed)
+
+    def vjp(grad):
+        (d_weights,) = (rule(matrix_product(grad, value.swapaxes(-1, -2))) for rule in dropout_vjp)
+        rules = (
+            softmax_vjp
+            if isinstance(softmax_vjp, tuple)
+            else (lambda g: softmax_vjp(g)[0], lambda g: softmax_vjp(g)[1])
+        )
+        d_scores, d_bias = rules[0](d_weights), None if bias is None else rules[1](d_weights)
+        d_key = selective_product(d_scores.swapaxes(-1, -2), query)
+        return selective_product(d_scores, key), d_key, matrix_product(dropped.swapaxes(-1, -2), grad), d_bias
+
+    return matrix_product(dropped, value), vjp
+
+
 def has_kernel(query, key, value, attn_mask=None, dropout_p=0.0):
     """Whether tiled.cu can do it: float32 or float16, E and Ev up to 128, masked by nothing but a diagonal."""
     return (
@@ -99,7 +125,6 @@ def has_kernel(query, key, value, attn_mask=None, dropout_p=0.0):
         and max(key.shape[-1], value.shape[-1]) <= 128
         and 0 not in (query.size, key.size, value.size)
         and attn_mask is None
-        and isinstance(dropout_p, int | float)
         and dropout_p == 0
     )
 
