@@ -2,7 +2,8 @@
 
 import math
 
-from tinyattn.attention import masked_scores, scores, softmax, weighted_sum
+from tinyattn.attention import scores, softmax, weighted_sum
+from tinyattn.attention.arguments import masked_scores
 from tinyattn.ops import expand_dims, matmul, normalize, tanh
 from tinyattn.tensor import as_tensor
 

@@ -11,18 +11,58 @@ from pathlib import Path
 
 import numpy as np
 
+from tinyattn.attention.arguments import check_flag, dropout_settings, floating_inputs, group_heads
 from tinyattn.attention.dropout import dropout, keep_block
-from tinyattn.attention.step3_softmax import fused_softmax_cuda
+from tinyattn.attention.masks import causal_offset, window_sides
+from tinyattn.attention.step1_scores import check_scores
+from tinyattn.attention.step2_scale import scale_factor
+from tinyattn.attention.step3_softmax import check_mask, fused_softmax_cuda
+from tinyattn.attention.step4_weighted_sum import check_weighted_sum
 from tinyattn.attention.workers import share
 from tinyattn.backend import is_cupy, namespace, widen
-from tinyattn.ops import matrix_product, selective_product
-from tinyattn.tensor import op
+from tinyattn.ops import batch_of, matrix_product, reshape, selective_product
+from tinyattn.tensor import Tensor, as_tensor, op
 
 FORWARD = 256, 1024  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
 BACKWARD = 1024, 256  # the other way round, since backward adds a block up along three ways and not one
 PANELS, SHORTEST = 8, 256  # parts of the work in backward, where heads and keys are enough for parts of this many keys
 FASTER = 2**16  # scores of a table from which on blocks beat the four steps, and two workers one
 SMALL, LARGE = 1e-12, 1e12  # sums of exp within which it has neither lost entries nor come near the largest float32
+
+
+def attend_by_tiles(query, key, value, attn_mask, dropout_p, is_causal, *, scale, enable_gqa, window, align, rng):
+    """The output of attention_steps without a table of scores, nor copies of grouped heads or masks of diagonals."""
+    query, key, value = floating_inputs(query, key, value, enable_gqa, repeat=False)
+    check_flag("is_causal", is_causal)
+    offset = causal_offset(query.shape[-2], key.shape[-2], align) if min(query.ndim, key.ndim) > 1 else 0
+    dropped = dropout_settings(dropout_p, rng)
+    heads = query.shape[-3:-2]
+    if enable_gqa:
+        query, key, value = (group_heads(t, key.shape[-3]) for t in (query, key, value))
+    check_scores(query.data, key.data)
+    lead = batch_of(query.shape[:-2], key.shape[:-2], "scores", query, key)
+    table = np.broadcast_to(np.float32(), (*lead, query.shape[-2], key.shape[-2]))  # what is never made
+    check_weighted_sum(table, value.data)
+    if attn_mask is not None:
+        attn_mask = attn_mask if isinstance(attn_mask, Tensor) else as_tensor(attn_mask, device=query.device)
+        check_mask(attn_mask, (*lead[:-2], *heads, *table.shape[-2:]) if enable_gqa else table.shape)
+        if enable_gqa and attn_mask.ndim > 2:
+            attn_mask = group_heads(attn_mask, key.shape[-4])
+    learnt = attn_mask is not None and attn_mask.requires_grad
+    output = tiled_attention(
+        query,
+        key,
+        value,
+        attn_mask if learnt else None,
+        attn_mask=None if learnt or attn_mask is None else attn_mask.data,
+        is_causal=is_causal,
+        window=(None, None) if window is None else window_sides(window),
+        offset=offset,
+        factor=scale_factor(scale, query.shape[-1]),
+        dropout_p=dropped["p"],
+        seed=dropped["seed"],
+    )
+    return reshape(output, (*output.shape[:-4], *heads, *output.shape[-2:])) if enable_gqa else output
 
 
 @op
@@ -146,8 +186,9 @@ def _launch(kind, tables, length, arrays, sizes):
 
 
 def tiled_is_faster(query, key):
-    """Whether method="auto" takes the blocks: from tables of 2^16 scores on, as tests/benchmarks/attention.py finds."""
-    return math.prod(np.shape(query)[-2:-1]) * math.prod(np.shape(key)[-2:-1]) >= FASTER
+    """Whether method="auto" takes the blocks: on the CPU, from tables of 2^16 scores on, as measured."""
+    on_cpu = all(getattr(x, "device", "cpu") == "cpu" for x in (query, key))
+    return on_cpu and math.prod(np.shape(query)[-2:-1]) * math.prod(np.shape(key)[-2:-1]) >= FASTER
 
 
 class _Call:
