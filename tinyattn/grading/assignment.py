@@ -215,10 +215,12 @@ class Assignment:
     file: str
     questions: tuple[Question, ...]
     limits: Limits = field(default_factory=Limits)
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy | Callable[[], Policy] = field(default_factory=Policy)
     meter: bool = False
     builds_on: tuple[str, ...] = ()  # earlier assignments, whose files a student may import
     prepare: Callable[[str], str] | None = None  # makes the module to run of what is handed in; ValueError says why not
+    obstacle: Callable[[], str] = str  # why it cannot be graded on this machine, in a sentence; empty if it can
+    proof_keys: int = 5  # how many keys the proof draws inputs from; fewer where calls take long
     folder: Path = Path()
 
     @property

@@ -151,7 +151,8 @@ class Grader:
             "meter": assignment.meter,
             "reply_limit": REPLY_LIMIT,
         }
-        return Worker(setup, assignment.limits, assignment.policy)
+        policy = assignment.policy() if callable(assignment.policy) else assignment.policy
+        return Worker(setup, assignment.limits, policy)
 
     def load(self, worker: Worker) -> bool:
         """Loads the student's file; if that fails, no test can be run, and `unloadable` says why."""

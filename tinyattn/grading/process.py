@@ -41,9 +41,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Policy:
-    """What a worker may do beyond the usual: `read` more paths, write in its own folder, run programs (a compiler)."""
+    """What a worker may do beyond the usual: `read` more paths, import from more folders, write in its own folder,
+    run programs (a compiler)."""
 
     read: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     scratch: bool = False
     run_programs: bool = False
     namespaces: bool = True
@@ -167,7 +169,7 @@ class Worker:
         self.text, self.buffer, self.number = Text(), bytearray(), 0
         self.protections: list[str] = []
         self.folder = tempfile.mkdtemp(prefix="tinyattn-")
-        os.chmod(self.folder, 0o755)
+        os.chmod(self.folder, 0o777 if self.policy.scratch else 0o755)
         self.warden = 0
         self.ended: int | None = None
         theirs, ours = [], []

@@ -258,7 +258,7 @@ def refuse_calls(run_programs: bool) -> list[str]:
 
 def confine(policy: dict[str, Any], folder: str, packages: list[str], separate: bool) -> list[str]:
     """Applies everything that this machine allows, in the order in which one protection permits the next."""
-    keep = [*packages, *policy["read"]]
+    keep = [*packages, *policy["read"], *policy["modules"]]
     names = private_root(folder, keep, policy["scratch_mib"]) if separate else []
     names += drop_rights()
     names += limits(policy["memory"], policy["seconds"], policy["scratch_mib"] << 20)

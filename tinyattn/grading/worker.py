@@ -99,6 +99,7 @@ class Student:
     def __init__(self, setup: dict[str, Any], wire: Any) -> None:
         self.file, self.wire, self.limit = setup["file"], wire, setup["reply_limit"]
         self.arrays = sys.modules["numpy"]
+        sys.path.extend(setup["policy"]["modules"])
         self.digest = hashlib.blake2b
         for name, source in setup["given"].items():
             self.module(name, source, f"<{name}>")
