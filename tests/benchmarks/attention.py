@@ -27,17 +27,20 @@ FIGURE = Path(__file__).resolve().parents[2] / "figures" / "benchmark_attention"
 
 def contenders(peers, arrays, upstream, is_causal):
     """{name: (forward, forward and backward)} on these arrays (1, H, n, d)."""
-    made = {}
-    for method in ("tiled", "steps"):
-        made[f"ours, {method}"] = with_tinyattn(arrays, upstream, is_causal, method)
+    given = arrays, upstream, is_causal
+    made = {f"ours, {method}": with_tinyattn(*given, method) for method in ("tiled", "steps")}
     if "torch" in peers:
-        made |= with_torch(peers["torch"], arrays, upstream, is_causal)
-    if "jax" in peers:
-        made["JAX"] = with_jax(peers["jax"], arrays, upstream, is_causal)
-    if "tinygrad" in peers:
-        made["tinygrad"] = with_tinygrad(peers["tinygrad"], arrays, upstream, is_causal)
-    if "autograd" in peers:
-        made["HIPS autograd"] = with_autograd(arrays, upstream, is_causal)
+        made |= with_torch(peers["torch"], *given)
+    for peer, make in (("jax", with_jax), ("tinygrad", with_tinygrad), ("autograd", with_autograd)):
+        if peer in peers:
+            try:
+                pair = make(peers[peer], *given)
+                pair[1]()
+            except Exception as error:  # a peer that is installed and does not run here is no reason to stop
+                print(f"{peer} left out: {type(error).__name__}: {str(error).splitlines()[0]}")
+                del peers[peer]
+            else:
+                made[peer] = pair
     return made
 
 
@@ -93,23 +96,20 @@ def with_jax(jax, arrays, upstream, is_causal):
 
 
 def with_tinygrad(tinygrad, arrays, upstream, is_causal):
-    leaves = [tinygrad.Tensor(x, requires_grad=True).realize() for x in arrays]
+    leaves = [tinygrad.Tensor(x).realize() for x in arrays]
     grad = tinygrad.Tensor(upstream).realize()
 
     def attention():
         return leaves[0].scaled_dot_product_attention(leaves[1], leaves[2], is_causal=is_causal)
 
     def both():
-        for leaf in leaves:
-            leaf.grad = None
-        (attention() * grad).sum().backward()
-        tinygrad.Tensor.realize(*(leaf.grad for leaf in leaves))
+        output = attention()
+        tinygrad.Tensor.realize(output, *(output * grad).sum().gradient(*leaves))
 
     return lambda: attention().realize(), both
 
 
-def with_autograd(arrays, upstream, is_causal):
-    import autograd
+def with_autograd(autograd, arrays, upstream, is_causal):
     import autograd.numpy as anp
 
     hidden = np.triu(np.full((arrays[0].shape[-2],) * 2, -np.inf, np.float32), 1) if is_causal else np.float32(0)
