@@ -282,6 +282,8 @@ class Assignment:
 
     def cases(self, question: Question, key: bytes) -> tuple[Case, ...]:
         """Every call of a question, public tests first; the same for the same key on every machine."""
+        if obstacle := self.obstacle():
+            raise ValueError(obstacle)
         if (question.function, key) not in self._drawn:
             tests = sorted(question.tests, key=lambda test: not test.public)
             found = [self._case(test, i, key) for test in tests for i in range(len(test.probes))]

@@ -83,6 +83,8 @@ def _grade(options: Any) -> int:
 
     with _sentences():
         assignment = load(options.assignment or _guess(options.path))
+        if obstacle := assignment.obstacle():
+            raise ValueError(obstacle)
         found = submissions.find(options.path, assignment.file)
         key = keys.read(options.hidden)
         metadata = json.loads(options.metadata.read_text()) if options.metadata else None

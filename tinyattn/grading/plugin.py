@@ -36,6 +36,8 @@ def pytest_configure(config):
 
     try:
         assignment = load(config.getoption("assignment"))
+        if obstacle := assignment.obstacle():
+            raise ValueError(obstacle)
         path = Path(config.getoption("submission"))
         submission = submissions.one(path, assignment.file)
         key = keys.read(config.getoption("hidden"))
