@@ -1,0 +1,16 @@
+"""Assignment a6: the fused softmax as a CUDA kernel. handout.md says what it must do.
+
+Complete the kernel and its launch; keep their names, and the kernel's parameters.
+"""
+
+KERNEL = r"""
+extern "C" __global__ void fused_softmax(
+    const float* scores, const bool* keep, float* weights, float factor, int rows, int columns)
+{
+}
+"""
+
+
+def launch(rows: int, columns: int) -> tuple[int | tuple[int, ...], int | tuple[int, ...], int]:
+    """The grid, the block, and the bytes of dynamic shared memory for a table of that size."""
+    raise NotImplementedError
