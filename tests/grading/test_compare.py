@@ -96,6 +96,7 @@ def test_mistakes_are_the_same_within_rounding_and_with_the_same_holes():
     assert not same(holes, np.array([1.0, np.nan, np.inf, np.inf]), 1e-8)
     assert not same(holes, np.array([1.0, 0.0, np.inf, -np.inf]), 1e-8)
     assert not same(EXPECTED, EXPECTED.astype(np.float32), 1e-8)
+    assert same(EXPECTED, EXPECTED.astype(np.float32), 1e-6, width=4)
     assert same((EXPECTED, 1.0), [EXPECTED, 1.0], 1e-8)
     assert not same(EXPECTED, None, 1e-8)
     assert same(Odd("Tensor"), Odd("Tensor"), 1e-8)

@@ -130,6 +130,27 @@ def test_the_first_wrong_step_is_named(a1, right):
     assert "scale_scores is the first" in found["attention.values"].hint
 
 
+IN_ONE_PIECE = """
+def attention(query, key, value, mask=None, is_causal=False):
+    table = query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[-1])
+    if is_causal:
+        causal = np.tri(*table.shape[-2:], dtype=bool)
+        mask = causal if mask is None else mask & causal
+    if mask is not None:
+        table = np.where(mask, table, -1e9)
+    weights = np.exp(table - np.max(table, axis=-1, keepdims=True))
+    return weights / np.sum(weights, axis=-1, keepdims=True) @ value
+"""
+
+
+def test_a_mistake_of_an_earlier_step_is_named_in_attention_written_in_one_piece(a1, right):
+    found, _ = results(a1, right + IN_ONE_PIECE)
+    assert found["attention.empty_rows"].mistake == "softmax_empty_row_uniform"
+    found, _ = results(a1, right + IN_ONE_PIECE.replace("-1e9", "0"))
+    assert found["attention.mask"].mistake == found["attention.causal"].mistake == "softmax_masked_score_zero"
+    assert found["attention.values"].status == "pass"
+
+
 def test_two_mistakes_at_once_are_named_where_each_shows_alone(a1, right):
     source = right.replace(
         "scores = np.where(mask, scores, -np.inf)", "scores = np.where(mask, -np.inf, scores)"

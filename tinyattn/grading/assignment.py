@@ -300,23 +300,26 @@ class Assignment:
         relative = test.tolerance or default_tolerance(call.arrays())
         return Case(test, call, expected, relative)
 
-    def mistaken(self, question: Question, key: bytes) -> list[tuple[Mistake, Answers]]:
-        """What the bank makes of every call of a question, leaving out mistakes that should lose none of its tests."""
+    def mistaken(self, question: Question, key: bytes, here: bool = True) -> list[tuple[Mistake, Answers]]:
+        """What the bank makes of every call of a question: the mistakes that should lose tests of it, or all others.
+
+        Those that show in a status are left out: their values are right, and they may take all memory or all time.
+        """
         ids = {test.id for test in question.tests}
-        if (question.function, key) not in self._mistaken:
-            self._mistaken[question.function, key] = [
+        if (question.function, key, here) not in self._mistaken:
+            self._mistaken[question.function, key, here] = [
                 (mistake, Answers(mistake.solution, question.function, self.cases(question, key)))
                 for mistake in self.bank
-                if mistake.predicted(self) & ids
+                if bool(mistake.predicted(self) & ids) == here and not mistake.status
             ]
-        return self._mistaken[question.function, key]
+        return self._mistaken[question.function, key, here]
 
     @functools.cached_property
     def _drawn(self) -> dict[tuple[str, bytes], tuple[Case, ...]]:
         return {}
 
     @functools.cached_property
-    def _mistaken(self) -> dict[tuple[str, bytes], list[tuple[Mistake, Answers]]]:
+    def _mistaken(self) -> dict[tuple[str, bytes, bool], list[tuple[Mistake, Answers]]]:
         return {}
 
     @functools.cached_property

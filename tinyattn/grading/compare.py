@@ -97,13 +97,14 @@ def _compare_array(expected: np.ndarray, got: Any, relative: float, width: int, 
     )
 
 
-def same(a: Any, b: Any, relative: float) -> bool:
+def same(a: Any, b: Any, relative: float, width: int = 8) -> bool:
     """Whether two answers agree within rounding, NaN and infinities included: the same mistake was made."""
     if isinstance(a, tuple | list) and isinstance(b, tuple | list):
-        return len(a) == len(b) and all(same(x, y, relative) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(same(x, y, relative, width) for x, y in zip(a, b, strict=True))
     if isinstance(a, np.ndarray | np.generic | int | float) and isinstance(b, np.ndarray | np.generic | int | float):
         a, b = np.asarray(a), np.asarray(b)
-        if a.shape != b.shape or a.dtype.kind != b.dtype.kind or (a.dtype != b.dtype and a.dtype.kind == "f"):
+        narrow = [each.dtype.kind == "f" and each.dtype.itemsize < width for each in (a, b)]
+        if a.shape != b.shape or a.dtype.kind != b.dtype.kind or narrow[0] != narrow[1]:
             return False
         if a.dtype.kind not in "fc":
             return bool(np.array_equal(a, b))

@@ -60,7 +60,13 @@ def diagnose(
     failed = [each for each in seen if not each.verdict.passed]
     found: dict[str, Diagnosis] = {}
     bank = sorted(assignment.mistaken(question, key), key=lambda each: each[0].name not in suspects)
-    everywhere = _by_status(assignment, question, failed) or _matches(bank, seen, range(len(seen)))
+    # Somebody who writes a question in one piece may make a mistake in it that belongs to an earlier one.
+    elsewhere = assignment.mistaken(question, key, here=False)
+    everywhere = (
+        _by_status(assignment, question, failed)
+        or _matches(bank, seen, range(len(seen)))
+        or _matches(elsewhere, seen, range(len(seen)))
+    )
     step: Diagnosis | None = None
     for test in dict.fromkeys(each.case.test for each in failed):
         of_test = [i for i, each in enumerate(seen) if each.case.test is test]
@@ -95,21 +101,24 @@ def _by_status(assignment: Assignment, question: Question, failed: Sequence[Seen
 
 
 def _matches(bank: list[tuple[Any, Answers]], seen: Sequence[Seen], where: Sequence[int]) -> list[Diagnosis]:
-    """The mistakes whose answers equal the student's at every answered case of `where`, a wrong one among them."""
-    answered = [i for i in where if seen[i].answer is not None]
+    """The mistakes whose answers equal the student's at every answered case of `where`, a wrong one among them.
+
+    Where the student's code ran out of memory or time, the bank's is not run: it might do so here.
+    """
+    answered = [i for i in where if seen[i].answer is not None and seen[i].verdict.status not in ("memory", "timeout")]
     failed = [i for i in answered if not seen[i].verdict.passed]
     return [
         Diagnosis(mistake.misconception, mistake.name, mistake.hints)
         for mistake, answers in bank
-        if all(_equal(seen[i].answer, answers[i], seen[i].case.relative) for i in answered)
-        and not all(_equal(seen[i].case.expected, answers[i], seen[i].case.relative) for i in failed)
+        if all(_equal(seen[i].answer, answers[i], seen[i].case) for i in answered)
+        and not all(_equal(seen[i].case.expected, answers[i], seen[i].case) for i in failed)
     ]
 
 
-def _equal(student: Answer | None, other: Answer, relative: float) -> bool:
+def _equal(student: Answer | None, other: Answer, case: Case) -> bool:
     if student is None or student.changed != other.changed or student.raised != other.raised:
         return False
-    return student.raised is not None or same(student.value, other.value, relative)
+    return student.raised is not None or same(student.value, other.value, case.relative, case.width)
 
 
 def _first_step(

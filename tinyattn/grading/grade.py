@@ -246,7 +246,7 @@ def _agree(first: Outcome, second: Outcome) -> bool:
     if first.verdict.status != second.verdict.status or a is None or b is None:
         return first.verdict.status == second.verdict.status
     kinds = (a.raised and a.raised[0]) == (b.raised and b.raised[0])
-    return kinds and (a.raised is not None or same(a.value, b.value, first.case.relative))
+    return kinds and (a.raised is not None or same(a.value, b.value, first.case.relative, first.case.width))
 
 
 def _failure(outcomes: Sequence[Outcome], test: Test) -> Outcome | None:
