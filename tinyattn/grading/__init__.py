@@ -9,6 +9,7 @@
     submissions.py           finds submissions, and refuses the odd ones in one line
     report.py                text, JSON, CSV, Gradescope, GitHub Classroom, the report on a class
     plugin.py cli.py         pytest and the command line
+    kit.py kernel_file.py    for CUDA kernels: what a worker needs to run one, what a student's file may hold
     check.py attacks.toml    the proof that an assignment grades as it says
     release.py               stubs and packs for students
 
