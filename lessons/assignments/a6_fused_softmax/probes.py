@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tinyattn.grading import kernel_file
 from tinyattn.grading.assignment import Assignment, Call, Question, Test, sizes
 from tinyattn.grading.kit import kernel_policy, obstacle
 from tinyattn.grading.process import Limits
@@ -114,6 +115,7 @@ ASSIGNMENT = Assignment(
     file="a6_fused_softmax.py",
     limits=Limits(call=20, processor=60, memory=2 << 30, scratch_mib=64),
     policy=kernel_policy,
+    prepare=kernel_file.read,
     obstacle=obstacle,
     proof_keys=1,
     questions=(

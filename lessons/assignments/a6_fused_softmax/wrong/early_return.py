@@ -20,8 +20,5 @@ LOSES = (
 
 KERNEL = KERNEL.replace(
     "    float peak = minus_infinity();\n",
-    r"""
-    if (threadIdx.x >= columns) return;
-    float peak = minus_infinity();
-"""[1:],
+    "    if (threadIdx.x >= columns) return;\n    float peak = minus_infinity();\n",
 )

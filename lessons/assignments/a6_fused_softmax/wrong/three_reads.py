@@ -9,10 +9,7 @@ HINTS = {
 LOSES = ("fused_softmax.bytes_once_read",)
 
 KERNEL = KERNEL.replace(
-    r"""
-        kept[i] = expf(kept[i] - shift);
-        total += kept[i];
-"""[1:],
+    "        kept[i] = expf(kept[i] - shift);\n        total += kept[i];\n",
     "        total += keep && !keep[start + i] ? 0.0f : expf(scores[start + i] * factor - shift);\n",
 )
 KERNEL = KERNEL.replace(

@@ -9,17 +9,13 @@ HINTS = {
 LOSES = ("fused_softmax.orders",)
 
 KERNEL = KERNEL.replace(
-    r"""
-    total = sum_of_warp(total);
-    if (lane == 0) totals[warp] = total;
-    __syncthreads();
-    total = totals[0] + totals[1] + totals[2] + totals[3];
-"""[1:],
-    r"""
-    if (threadIdx.x == 0) totals[0] = 0.0f;
-    __syncthreads();
-    atomicAdd(&totals[0], total);
-    __syncthreads();
-    total = totals[0];
-"""[1:],
+    "    total = sum_of_warp(total);\n"
+    "    if (lane == 0) totals[warp] = total;\n"
+    "    __syncthreads();\n"
+    "    total = totals[0] + totals[1] + totals[2] + totals[3];\n",
+    "    if (threadIdx.x == 0) totals[0] = 0.0f;\n"
+    "    __syncthreads();\n"
+    "    atomicAdd(&totals[0], total);\n"
+    "    __syncthreads();\n"
+    "    total = totals[0];\n",
 )

@@ -9,13 +9,7 @@ HINTS = {
 LOSES = ("fused_softmax.bytes_once_written", "fused_softmax.bytes_once_read")
 
 KERNEL = KERNEL.replace(
-    r"""
-        kept[i] = expf(kept[i] - shift);
-        total += kept[i];
-"""[1:],
-    r"""
-        weights[start + i] = expf(kept[i] - shift);
-        total += weights[start + i];
-"""[1:],
+    "        kept[i] = expf(kept[i] - shift);\n        total += kept[i];\n",
+    "        weights[start + i] = expf(kept[i] - shift);\n        total += weights[start + i];\n",
 )
 KERNEL = KERNEL.replace("weights[start + i] = kept[i] * inverse", "weights[start + i] *= inverse")
