@@ -14,12 +14,12 @@ from tinyattn.grading.process import Policy
 PACKAGE = """import os
 
 os.environ.update(XDG_CACHE_HOME=os.getcwd(), TMPDIR=os.getcwd())
-if not os.path.exists(os.devnull):  # a private root has no devices; an empty file will do for standard input
-    os.devnull = os.path.join(os.getcwd(), "null")
-    open(os.devnull, "w").close()
+os.devnull = os.path.join(os.getcwd(), "null")  # devices are out of reach; an empty file will do for standard input
+open(os.devnull, "w").close()
 
 from tinyattn.emulator import program
 
+program._fingerprint = str  # nothing made here outlives the worker
 program._objects = lambda flags: {objects!r}
 """
 

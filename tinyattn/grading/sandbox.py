@@ -164,14 +164,14 @@ def can_read_as_nobody() -> bool:
     return True
 
 
-def limits(memory: int | None, seconds: int, file_size: int) -> list[str]:
+def limits(memory: int | None, seconds: int, file_size: int, processes: int) -> list[str]:
     """Limits on memory, processor time, files, open files, processes and core dumps."""
     wanted = [
         ("RLIMIT_AS", memory),
         ("RLIMIT_CPU", seconds),
         ("RLIMIT_FSIZE", file_size),
         ("RLIMIT_NOFILE", 64),
-        ("RLIMIT_NPROC", 64),
+        ("RLIMIT_NPROC", processes),
         ("RLIMIT_CORE", 0),
     ]
     held = True
@@ -261,7 +261,8 @@ def confine(policy: dict[str, Any], folder: str, packages: list[str], separate: 
     keep = [*packages, *policy["read"], *policy["modules"]]
     names = private_root(folder, keep, policy["scratch_mib"]) if separate else []
     names += drop_rights()
-    names += limits(policy["memory"], policy["seconds"], policy["scratch_mib"] << 20)
+    processes = 4096 if policy["run_programs"] else 64  # of this user, whose other programs may count too
+    names += limits(policy["memory"], policy["seconds"], policy["scratch_mib"] << 20, processes)
     no_new_rights()
     here = [os.getcwd()]
     readable = libraries() if "private root" in names else libraries_alone()  # the private root has no packages in them
