@@ -14,6 +14,7 @@ import csv
 import ctypes
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,12 @@ def with_autograd(autograd, arrays, upstream, is_causal):
     return lambda: attention(*arrays), lambda: gradient(tuple(arrays))
 
 
+def repeat(function, calls):
+    """A turn so long that the threads of the one before, which wait for more in a loop, have given up."""
+    for _ in range(calls):
+        function()
+
+
 def blas():
     """NumPy's BLAS, the kernels that it chose for this processor, and its threads."""
     told = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
@@ -166,20 +173,23 @@ def main():
                 made = contenders(peers, arrays, upstream, is_causal)
                 if options.only:
                     made = {k: v for k, v in made.items() if k == "ours, tiled" or k in options.only.split(";")}
+                calls = max(1, 2**25 // (options.heads * n * n))
                 for kind, task in enumerate(("forward", "forward and backward")):
                     before, start = busy(), time.perf_counter()
-                    seconds = times({name: pair[kind] for name, pair in made.items()}, options.repeats)
+                    seconds = times(
+                        {name: partial(repeat, pair[kind], calls) for name, pair in made.items()}, options.repeats
+                    )
                     others = ""
                     if before:
                         spent = (busy()[0] - before[0]) - (busy()[1] - before[1])
                         others = f"others {max(0.0, spent) / (time.perf_counter() - start):.1f}"
                     title = f"n = {n:>5}, d = {width:>3}, {'causal' if is_causal else 'full':<6} {task:<20}"
-                    middle = np.median(seconds["ours, tiled"])
+                    middle = np.median(seconds["ours, tiled"]) / calls
                     print(f"{title} {1e3 * middle:8.2f} ms {others}", end="")
                     for name in made:
                         if name != "ours, tiled":
                             print(f"   {name} {ratio(seconds, 'ours, tiled', name)}", end="")
-                        low, mid, high = np.quantile(seconds[name], (0.25, 0.5, 0.75)) * 1e3
+                        low, mid, high = np.quantile(seconds[name], (0.25, 0.5, 0.75)) * 1e3 / calls
                         rows.append((n, width, is_causal, task, name, low, mid, high))
                     print(flush=True)
     if options.figure:
