@@ -1,5 +1,6 @@
 """Assignment a6: what its file may hold, wrong kernels that no bank knows, and a machine that lacks a compiler."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -110,6 +111,29 @@ def test_a_wrong_kernel_is_rejected(entry):
         answer.raised or answer.changed or not compare(case.expected.value, answer.value, case.relative).passed
         for case, answer in answers
     )
+
+
+def nvrtc():
+    """The module tests/kernels/nvrtc.py."""
+    path = Path(__file__).parents[1] / "kernels" / "nvrtc.py"
+    spec = importlib.util.spec_from_file_location("nvrtc", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault("nvrtc", module)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "path", [FOLDER / "stub.py", FOLDER / "reference.py", *FOLDER.glob("variants/*.py")], ids=lambda path: path.stem
+)
+def test_right_kernels_compile_for_a_gpu(path):
+    compiler = nvrtc()
+    if compiler.library() is None:
+        pytest.skip("NVIDIA's run-time compiler is not there: pip install nvidia-cuda-nvrtc")
+    space = {}
+    exec(read(path.read_text()), space)
+    done, log = compiler.compile_for(space["KERNEL"], "kernel.cu", 80)
+    assert done, log
 
 
 @needs_compiler

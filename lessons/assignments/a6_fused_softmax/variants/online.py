@@ -1,6 +1,8 @@
 """The online softmax: peak and total in one pass, merged through a tree in shared memory; another block size."""
 
 KERNEL = r"""
+__device__ float minus_infinity() { return __int_as_float(0xff800000); }
+
 struct Part { float peak, total; };
 
 __device__ Part merge(Part a, Part b)
@@ -22,7 +24,7 @@ extern "C" __global__ void fused_softmax(
         Part mine = {0, 0};
         for (int i = t; i < columns; i += blockDim.x) {
             bool seen = keep ? keep[(size_t)row * columns + i] : true;
-            line[i] = seen ? from[i] * factor : -INFINITY;
+            line[i] = seen ? from[i] * factor : minus_infinity();
             if (seen) mine = merge(mine, {line[i], 1});
         }
         peaks[t] = mine.peak;

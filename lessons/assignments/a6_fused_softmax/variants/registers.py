@@ -2,11 +2,12 @@
 
 KERNEL = r"""
 #define FULL 0xffffffffu
+#define LOW __int_as_float(0xff800000)
 
 extern "C" __global__ void fused_softmax(
     const float* scores, const bool* keep, float* weights, float factor, int rows, int columns)
 {
-    const float low = -INFINITY;
+    const float low = LOW;
     long long row = (long long)blockIdx.x * blockDim.y + threadIdx.y;
     if (row >= rows) return;
     float x[128];  // 4,096 columns for 32 lanes

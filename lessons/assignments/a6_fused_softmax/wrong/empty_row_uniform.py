@@ -4,7 +4,7 @@
 HINTS = {
     "question": "What is the softmax of a row that is -1e30 everywhere?",
     "concept": "The softmax only sees differences; a row of equal scores is uniform, however small they are.",
-    "place": "Put -INFINITY in place of masked scores.",
+    "place": "Put minus_infinity() in place of masked scores.",
 }
 LOSES = ("fused_softmax.empty_rows",)
 

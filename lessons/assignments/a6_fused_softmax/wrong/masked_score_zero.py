@@ -4,7 +4,7 @@
 HINTS = {
     "question": "Which score gives a weight of 0?",
     "concept": "Only minus infinity has a weight of exactly 0.",
-    "place": "Put -INFINITY in place of masked scores.",
+    "place": "Put minus_infinity() in place of masked scores.",
 }
 LOSES = (
     "fused_softmax.small_mask",

@@ -4,7 +4,7 @@
 HINTS = {
     "question": "What is the largest of no scores?",
     "concept": "Start with minus infinity: every score is larger.",
-    "place": "Let peak start at -INFINITY.",
+    "place": "Let peak start at minus_infinity().",
 }
 LOSES = ("fused_softmax.far", "fused_softmax.mask")
 

@@ -4,7 +4,7 @@
 HINTS = {
     "question": "What is the largest of no scores?",
     "concept": "Start with minus infinity: every score is larger, also one of -20000.",
-    "place": "Let peak start at -INFINITY.",
+    "place": "Let peak start at minus_infinity().",
 }
 LOSES = ("fused_softmax.far",)
 

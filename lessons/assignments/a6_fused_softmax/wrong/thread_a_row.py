@@ -8,6 +8,8 @@ HINTS = {
 LOSES = ("fused_softmax.bytes", "fused_softmax.bytes_once_written", "fused_softmax.bytes_once_read")
 
 KERNEL = r"""
+__device__ float minus_infinity() { return __int_as_float(0xff800000); }
+
 extern "C" __global__ void fused_softmax(
     const float* scores, const bool* keep, float* weights, float factor, int rows, int columns)
 {
@@ -17,7 +19,7 @@ extern "C" __global__ void fused_softmax(
     weights += row * columns;
     if (keep) keep += row * columns;
 
-    float peak = -INFINITY, total = 0.0f;
+    float peak = minus_infinity(), total = 0.0f;
     for (int i = 0; i < columns; ++i)
         if (!keep || keep[i]) peak = fmaxf(peak, scores[i] * factor);
     for (int i = 0; i < columns; ++i)
