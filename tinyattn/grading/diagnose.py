@@ -1,6 +1,6 @@
 """Why an answer is wrong: the named mistake with the same wrong results, else the step or the pattern it shows."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,23 +59,25 @@ def diagnose(
     """
     failed = [each for each in seen if not each.verdict.passed]
     found: dict[str, Diagnosis] = {}
-    bank = sorted(assignment.mistaken(question, key), key=lambda each: each[0].name not in suspects)
+    ids, lost = {test.id for test in question.tests}, {each.case.test.id for each in failed}
+    bank = sorted(
+        assignment.mistaken(question, key),
+        key=lambda each: (each[0].name not in suspects, each[0].predicted(assignment) & ids != lost),
+    )
     # Somebody who writes a question in one piece may make a mistake in it that belongs to an earlier one.
     elsewhere = assignment.mistaken(question, key, here=False)
-    everywhere = (
-        _by_status(assignment, question, failed)
-        or _matches(bank, seen, range(len(seen)))
-        or _matches(elsewhere, seen, range(len(seen)))
-    )
+    everywhere = next(_matches([*bank, *elsewhere], seen, range(len(seen))), None)
+    by_status = _by_status(assignment, question, failed)
     step: Diagnosis | None = None
     for test in dict.fromkeys(each.case.test for each in failed):
         of_test = [i for i, each in enumerate(seen) if each.case.test is test]
+        worst = next(seen[i] for i in of_test if not seen[i].verdict.passed)
         # Two mistakes at once equal no single one everywhere; a test on which just one fits still says which.
-        candidates = everywhere or _matches(bank, seen, of_test)
-        if everywhere or len(candidates) == 1:
+        known = by_status.get(worst.verdict.status) or everywhere
+        candidates = [known] if known else list(_matches(bank, seen, of_test))
+        if len(candidates) == 1:
             found[test.id] = candidates[0]
             continue
-        worst = next(seen[i] for i in of_test if not seen[i].verdict.passed)
         if worst.verdict.status in ("wrong", "not finite", "wrong shape"):
             if step is None:
                 step = _first_step(assignment, question, worst.case, trace) or Diagnosis()
@@ -86,33 +88,29 @@ def diagnose(
     return found
 
 
-def _by_status(assignment: Assignment, question: Question, failed: Sequence[Seen]) -> list[Diagnosis]:
-    """The mistakes that show in a status which the student's calls have too; those that lose the same tests first."""
-    ids, statuses = {test.id for test in question.tests}, {each.verdict.status for each in failed}
-    lost = {each.case.test.id for each in failed}
-    found = [
-        (mistake, ids & mistake.predicted(assignment)) for mistake in assignment.bank if mistake.status in statuses
-    ]
-    return [
-        Diagnosis(mistake.misconception, mistake.name, mistake.hints)
-        for mistake, loses in sorted(found, key=lambda each: each[1] != lost)
-        if loses
-    ]
+def _by_status(assignment: Assignment, question: Question, failed: Sequence[Seen]) -> dict[str, Diagnosis]:
+    """For each status by which a mistake of the bank is known, the one that loses these tests, or else the first."""
+    ids, found = {test.id for test in question.tests}, {}
+    for status in {each.verdict.status for each in failed}:
+        lost = {each.case.test.id for each in failed if each.verdict.status == status}
+        mistakes = [each for each in assignment.bank if each.status == status and ids & each.predicted(assignment)]
+        for mistake in sorted(mistakes, key=lambda each: ids & each.predicted(assignment) != lost)[:1]:
+            found[status] = Diagnosis(mistake.misconception, mistake.name, mistake.hints)
+    return found
 
 
-def _matches(bank: list[tuple[Any, Answers]], seen: Sequence[Seen], where: Sequence[int]) -> list[Diagnosis]:
+def _matches(bank: list[tuple[Any, Answers]], seen: Sequence[Seen], where: Sequence[int]) -> Iterator[Diagnosis]:
     """The mistakes whose answers equal the student's at every answered case of `where`, a wrong one among them.
 
     Where the student's code ran out of memory or time, the bank's is not run: it might do so here.
     """
     answered = [i for i in where if seen[i].answer is not None and seen[i].verdict.status not in ("memory", "timeout")]
     failed = [i for i in answered if not seen[i].verdict.passed]
-    return [
-        Diagnosis(mistake.misconception, mistake.name, mistake.hints)
-        for mistake, answers in bank
-        if all(_equal(seen[i].answer, answers[i], seen[i].case) for i in answered)
-        and not all(_equal(seen[i].case.expected, answers[i], seen[i].case) for i in failed)
-    ]
+    for mistake, answers in bank:
+        if all(_equal(seen[i].answer, answers[i], seen[i].case) for i in answered) and not all(
+            _equal(seen[i].case.expected, answers[i], seen[i].case) for i in failed
+        ):
+            yield Diagnosis(mistake.misconception, mistake.name, mistake.hints)
 
 
 def _equal(student: Answer | None, other: Answer, case: Case) -> bool:
