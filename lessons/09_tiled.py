@@ -255,20 +255,33 @@ print("What stops you then is time: it still grows with the square of n.")
 
 # %%
 TIMED = 2 ** np.arange(5, 13 if lesson.full else 12)
-seconds = {(name, task): np.empty((7, len(TIMED))) for name in METHODS for task in ("forward", "backward")}
+REPEATS, TURN = 7, 0.05  # a turn lasts so many seconds: threads that wait for the other method's next call wait no more
+
+
+def median_time(call):
+    """Median seconds of one call, over a turn of calls."""
+    taken, begin = [], time.perf_counter()
+    while len(taken) < 3 or taken[-1] - begin < TURN:
+        call()
+        taken.append(time.perf_counter())
+    return np.median(np.diff([begin, *taken])[1:])
+
+
+seconds = {(name, task): np.empty((REPEATS, len(TIMED))) for name in METHODS for task in ("forward", "backward")}
 for i, n in enumerate(TIMED):
     inputs = [tensor(x, requires_grad=True) for x in draw(n, 0)]
     upstream = tensor(np.ones((int(n), WIDTH)))
-    for repeat in range(-1, 7):  # the first round does not count
+    for repeat in range(REPEATS):
         for name in METHODS:
-            start = time.perf_counter()
-            output = ta.scaled_dot_product_attention(*inputs, method=name)
-            between = time.perf_counter()
-            output.backward(upstream)
-            end = time.perf_counter()
-            if repeat >= 0:
-                seconds[name, "forward"][repeat, i] = between - start
-                seconds[name, "backward"][repeat, i] = end - start
+
+            def forward(inputs=inputs, name=name):
+                return ta.scaled_dot_product_attention(*inputs, method=name)
+
+            def backward(forward=forward, upstream=upstream):
+                forward().backward(upstream)
+
+            seconds[name, "forward"][repeat, i] = median_time(forward)
+            seconds[name, "backward"][repeat, i] = median_time(backward)
 faster = {}
 for task in ("forward", "backward"):
     faster[task] = np.median(seconds["steps", task] / seconds["tiled", task], axis=0)

@@ -26,7 +26,8 @@ from tinyattn.tensor import Tensor, as_tensor, op
 FORWARD = 256, 1024  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
 BACKWARD = 1024, 256  # the other way round, since backward adds a block up along three ways and not one
 PANELS, SHORTEST = 8, 256  # parts of the work in backward, where heads and keys are enough for parts of this many keys
-FASTER = 2**16  # scores of a table from which on blocks beat the four steps, and two workers one
+SHARED = 2**16  # scores of a table from which on two workers beat one ...
+FASTER = 2**20  # ... and from which on blocks beat the four steps, forward and backward
 SMALL, LARGE = 1e-12, 1e12  # sums of exp within which it has neither lost entries nor come near the largest float32
 
 
@@ -186,7 +187,7 @@ def _launch(kind, tables, length, arrays, sizes):
 
 
 def tiled_is_faster(query, key):
-    """Whether method="auto" takes the blocks: on the CPU, from tables of 2^16 scores on, as measured."""
+    """Whether method="auto" takes the blocks: on the CPU, from tables of 1,024 x 1,024 scores on, as measured."""
     on_cpu = all(getattr(x, "device", "cpu") == "cpu" for x in (query, key))
     return on_cpu and math.prod(np.shape(query)[-2:-1]) * math.prod(np.shape(key)[-2:-1]) >= FASTER
 
@@ -205,7 +206,7 @@ class _Call:
         self.biases = [self.tables(x) for x in given if x.dtype != bool]
         self.masks = [self.tables(x) for x in given if x.dtype == bool]
         self.factor, self.dropout_p, self.seed = factor, dropout_p, seed
-        self.workers = workers if self.L * self.S >= FASTER else 1
+        self.workers = workers if self.L * self.S >= SHARED else 1
         self.numbers = self.owners(np.broadcast_shapes(query.shape[:-2], key.shape[:-2]))  # of the tables, for dropout
 
         self.low, self.high = _band_of(is_causal, window, offset, self.L, self.S)
