@@ -207,7 +207,7 @@ lesson.save(
 # Predict: the slopes on log axes.
 
 # %%
-LENGTHS = 2 ** np.arange(8, 14 if lesson.full else 13)
+LENGTHS = 2 ** np.arange(8, 15 if lesson.full else 14)
 forms = {
     "full": lambda q, k, v: ta.scaled_dot_product_attention(q, k, v, is_causal=True, method="tiled"),
     f"window {WINDOW}": lambda q, k, v: ta.scaled_dot_product_attention(

@@ -52,6 +52,58 @@ def small_blocks(request, monkeypatch):
     monkeypatch.setattr(tiled, "SHORTEST", 7)
 
 
+# --- cases from public trackers, against the formula in a line ------------------------------------------------------
+
+
+def dense(q, k, v, scale):
+    powers = np.exp(q @ k.swapaxes(-1, -2) * scale)
+    return powers / powers.sum(axis=-1, keepdims=True) @ v
+
+
+def check_case(rng, L, S, E, EV=3, **options):
+    q, k, v = inputs(rng, L, S, E, EV, lead=(2,), **options)
+    got = scaled_dot_product_attention(q, k, v, method="tiled").data
+    np.testing.assert_allclose(got, dense(q, k, v, E**-0.5), rtol=1e-12, atol=1e-12)
+    return got
+
+
+@pytest.mark.parametrize("n", [192, 5, 257, 1023, 1025])
+def test_TIL_01_lengths_that_are_no_multiple_of_the_block(rng, n):
+    check_case(rng, n, n, 16)
+
+
+@pytest.mark.parametrize(("L", "S"), [(4095, 1024), (4096, 1023), (1, 4095), (1023, 4096), (255, 1025)])
+def test_TIL_02_lengths_one_off_the_block(rng, L, S):
+    check_case(rng, L, S, 8)
+
+
+def test_TIL_03_all_columns_of_a_wide_head_count(rng):
+    q, k, v = inputs(rng, 20, 30, 128, lead=(2,))
+    q[..., :64] = k[..., :64] = 0
+    got = scaled_dot_product_attention(q, k, v, method="tiled").data
+    np.testing.assert_allclose(got, dense(q, k, v, 128**-0.5), rtol=1e-12)
+    assert np.abs(got - v.mean(axis=-2, keepdims=True)).max() > 0.1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_TIL_06_fewer_tokens_than_the_smallest_block(rng, n):
+    check_case(rng, n, n, 4)
+
+
+@pytest.mark.parametrize("E", [72, 1, 65, 127])
+def test_TIL_08_widths_that_are_no_power_of_two_and_repeated_runs(rng, E):
+    q, k, v = inputs(rng, 300, 280, E, dtype=np.float32)
+    first, *others = (scaled_dot_product_attention(q, k, v, method="tiled").data for _ in range(4))
+    for other in others:
+        np.testing.assert_array_equal(first, other)
+    check_case(rng, 300, 280, E)
+
+
+@pytest.mark.parametrize(("n", "E", "EV"), [(100, 63, 63), (100, 63, 5), (77, 3, 65)])
+def test_TIL_11_neither_length_nor_width_is_a_power_of_two(rng, n, E, EV):
+    check_case(rng, n, n, E, EV)
+
+
 # --- blocks ----------------------------------------------------------------------------------------------------------
 
 
