@@ -7,6 +7,7 @@ the leaves, newest tensor first, and applies each vjp once.
 
 import inspect
 import itertools
+import sys
 from contextvars import ContextVar
 from functools import wraps
 from heapq import heappop, heappush
@@ -84,44 +85,9 @@ class Tensor:
             raise NotImplementedError("tinyattn offers first derivatives only: a gradient is an array, not a tensor")
         if not self.requires_grad:
             raise ValueError("backward() needs a tensor that depends on one with requires_grad=True, this one does not")
-        totals = {self: _upstream(self, grad)}
-        newest = None if self._vjp is None else self
-        others: list = []  # a heap, for where the graph forks: a chain needs none
-        while newest is not None:
-            node, newest = newest, None
-            grad = totals[node] if node._retains else totals.pop(node)
-            vjp = node._vjp
-            rules = vjp if type(vjp) is tuple else vjp(grad)
-            if not (type(rules) is tuple or type(rules) is list) or len(rules) != len(node._inputs):
-                raise ValueError(
-                    f"the vjp of {node._op} must give a tuple of {len(node._inputs)}, one gradient for each input, "
-                    f"got {_describe(rules)}"
-                )
-            for i, x in enumerate(node._inputs):
-                if x is None:
-                    continue
-                g = rules[i]
-                if rules is vjp and g is not None:
-                    g = g(grad)
-                data = x.data
-                if getattr(g, "shape", None) != data.shape or g.dtype is not data.dtype:
-                    g = _fit(g, data, node._op)
-                if x in totals:
-                    totals[x] = totals[x] + g
-                    continue
-                totals[x] = g
-                if x._vjp is not None:
-                    if newest is None:
-                        newest = x
-                    else:
-                        heappush(others, (-x._order, x))
-            if others:
-                if newest is not None:
-                    heappush(others, (-newest._order, newest))
-                newest = heappop(others)[1]
-        for x, grad in totals.items():  # what is left: the leaves, and what retains its gradient
-            xp = namespace(grad)
-            x.grad = xp.array(grad) if x.grad is None else xp.asarray(x.grad + grad)
+        for x, box in _gradients(self, _upstream(self, grad)):
+            xp = namespace(box[0])
+            x.grad = _taken(box) if x.grad is None else xp.asarray(x.grad + box[0])
 
     def detach(self):
         """The same data with no history."""
@@ -429,6 +395,62 @@ def _describe(x):
     if is_array(x):
         return f"an array of shape {x.shape}"
     return f"{type(x).__name__} of {len(x)}" if isinstance(x, tuple | list) else type(x).__name__
+
+
+def _gradients(tensor, grad):
+    """(leaf, [its gradient]) for all leaves and what retains its gradient; the list alone holds the array."""
+    totals = {tensor: grad}
+    newest = None if tensor._vjp is None else tensor
+    others: list = []  # a heap, for where the graph forks: a chain needs none
+    while newest is not None:
+        node, newest = newest, None
+        grad = totals[node] if node._retains else totals.pop(node)
+        vjp = node._vjp
+        rules = vjp if type(vjp) is tuple else vjp(grad)
+        if not (type(rules) is tuple or type(rules) is list) or len(rules) != len(node._inputs):
+            raise ValueError(
+                f"the vjp of {node._op} must give a tuple of {len(node._inputs)}, one gradient for each input, "
+                f"got {_describe(rules)}"
+            )
+        for i, x in enumerate(node._inputs):
+            if x is None:
+                continue
+            g = rules[i]
+            if rules is vjp and g is not None:
+                g = g(grad)
+            data = x.data
+            if getattr(g, "shape", None) != data.shape or g.dtype is not data.dtype:
+                g = _fit(g, data, node._op)
+            if x in totals:
+                totals[x] = totals[x] + g
+                continue
+            totals[x] = g
+            if x._vjp is not None:
+                if newest is None:
+                    newest = x
+                else:
+                    heappush(others, (-x._order, x))
+        if others:
+            if newest is not None:
+                heappush(others, (-newest._order, newest))
+            newest = heappop(others)[1]
+    return [(x, [totals.pop(x)]) for x in list(totals)]
+
+
+def _taken(box):
+    """The array from a list of one; a copy of it if anybody else refers to it as well."""
+    array, references = _counted(box)
+    if references == _ALONE and type(array) is ndarray and array.base is None:
+        return array
+    return namespace(array).array(array)
+
+
+def _counted(box):
+    array = box.pop()
+    return array, sys.getrefcount(array)
+
+
+_ALONE = _counted([np.empty(0)])[1]  # how many references Python itself counts depends on its version
 
 
 def _upstream(tensor, grad):
