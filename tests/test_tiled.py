@@ -2,6 +2,7 @@
 test_attention.py and test_cases_attention.py."""
 
 import _thread
+import math
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from by_hand import attention_by_hand
 
 from tinyattn import Tensor, no_grad, scaled_dot_product_attention
-from tinyattn.attention import tiled, workers
+from tinyattn.attention import blocks, tiled, workers
 from tinyattn.attention.dropout import keep_block, keep_mask
 from tinyattn.attention.tiled import tiled_attention, tiled_is_faster
 
@@ -44,12 +45,22 @@ def by_steps(q, k, v, upstream, **options):
     return [output.data, *(leaf.grad for leaf in leaves)]
 
 
-@pytest.fixture(params=[((4, 8), (8, 4)), ((3, 5), (5, 2)), ((1, 1), (1, 1))], ids=str)
+@pytest.fixture(params=[((4, 8), (8, 4), 2), ((3, 5), (5, 2), 2), ((1, 1), (1, 1), 1), ((7, 9), (9, 7), 9)], ids=str)
 def small_blocks(request, monkeypatch):
     """Blocks so small that a few dozen queries and keys make many, whose edges fall everywhere."""
     monkeypatch.setattr(tiled, "FORWARD", request.param[0])
     monkeypatch.setattr(tiled, "BACKWARD", request.param[1])
     monkeypatch.setattr(tiled, "SHORTEST", 7)
+    monkeypatch.setattr(blocks, "CUT", request.param[2])
+    blocks._blocks.cache_clear()
+    yield
+    blocks._blocks.cache_clear()
+
+
+@pytest.fixture(params=[(np.exp, 1.0), (np.exp2, math.log2(math.e))], ids=["exp", "exp2"])
+def exp(request, monkeypatch):
+    """Both functions of which a machine takes the faster one."""
+    monkeypatch.setattr(tiled, "_fastest_exp", lambda dtype: request.param)
 
 
 # --- cases from public trackers, against the formula in a line ------------------------------------------------------
@@ -111,7 +122,7 @@ def test_TIL_11_neither_length_nor_width_is_a_power_of_two(rng, n, E, EV):
 @pytest.mark.parametrize("offset", [0, 6, -5, -40])
 @pytest.mark.parametrize("window", [(None, None), (4, None), (3, 2), (0, 0), (None, 1)])
 @pytest.mark.parametrize("is_causal", [False, True])
-def test_blocks_against_diagonals(rng, small_blocks, is_causal, window, offset, magnitude):
+def test_blocks_against_diagonals(rng, small_blocks, exp, is_causal, window, offset, magnitude):
     """Every way in which a diagonal can cross, touch or miss a block."""
     L, S = 17, 21
     q, k, v = inputs(rng, L, S, lead=())
@@ -144,6 +155,18 @@ def test_blocks_of_masks(rng, small_blocks, shape, mask):
         np.testing.assert_array_equal(x, y)
     if mask == "bias":
         np.testing.assert_allclose(leaf.grad, expected.bias.reshape(shape), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("shared", [(2, 1), (1, 3), (3,), (1, 1), ()], ids=str)
+def test_blocks_of_keys_that_several_queries_share(rng, small_blocks, shared, is_causal):
+    q, k, v = inputs(rng, 17, 21)
+    k, v = (rng.normal(size=(*shared, *x.shape[-2:])) for x in (k, v))
+    upstream = rng.normal(size=(2, 3, 17, 3))
+    expected = by_steps(q, k, v, upstream, is_causal=is_causal)
+    ours = attend(q, k, v, upstream=upstream, is_causal=is_causal)
+    for name, x, y in zip(("output", *NAMES), ours, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize(("L", "S"), [(255, 1025), (257, 1023), (1025, 257), (1, 2049), (2049, 1)])
@@ -200,7 +223,7 @@ def test_values_near_the_largest_float_are_averaged(rng):
 
 @pytest.mark.parametrize("magnitude", [1, 6], ids=["plain", "with peaks"])
 @pytest.mark.parametrize("is_causal", [False, True])
-def test_float32_is_as_exact_as_the_four_steps(rng, is_causal, magnitude):
+def test_float32_is_as_exact_as_the_four_steps(rng, exp, is_causal, magnitude):
     """At most twice their error, at the largest difference and on average, against float64."""
     L, S = 700, 1100
     q, k, v = inputs(rng, L, S, E=33, EV=20, lead=(2,))
@@ -218,6 +241,17 @@ def test_float32_is_as_exact_as_the_four_steps(rng, is_causal, magnitude):
     for name, ours, steps in zip(("output", *NAMES), errors["tiled"], errors["steps"], strict=True):
         assert ours.max() <= 2 * steps.max(), name
         assert ours.mean() <= 2 * steps.mean(), name
+
+
+@pytest.mark.parametrize(
+    ("chosen", "function"), [("X86_V4", np.exp2), ("AVX512_SKX", np.exp2), ("baseline(SSE2)", np.exp), (None, np.exp)]
+)
+def test_exp2_where_numpy_has_it_vectorized(monkeypatch, chosen, function):
+    known = {"exp2": {"ff": {"current": chosen, "available": "AVX512_SKX baseline(SSE2)"}}} if chosen else {}
+    monkeypatch.setattr(np.lib.introspect, "opt_func_info", lambda func_name, signature: known)
+    assert tiled._fastest_exp.__wrapped__(np.dtype(np.float32))[0] is function
+    monkeypatch.delattr(np.lib, "introspect")
+    assert tiled._fastest_exp.__wrapped__(np.dtype(np.float32)) == (np.exp, 1.0)
 
 
 # --- dropout ---------------------------------------------------------------------------------------------------------
@@ -280,6 +314,19 @@ def test_blas_has_one_thread_inside_and_what_it_had_outside():
         with pytest.raises(ZeroDivisionError, match="task 3"):
             workers.share(fail, range(500), count)
         assert threads() == before
+
+
+def test_memory_for_blocks_is_used_again_and_by_one_worker_at_a_time():
+    with workers.scratch(100, np.float64) as first, workers.scratch(50, np.float32) as second:
+        assert first.shape == (100,)
+        assert (second.shape, second.dtype) == ((50,), np.float32)
+        assert not np.shares_memory(first, second)
+    with pytest.raises(KeyError), workers.scratch(50, np.float32) as again:
+        raise KeyError
+    with workers.scratch(60, np.float16) as later:
+        assert np.shares_memory(again, later)
+    with workers.scratch(10**6, np.float64) as larger:
+        assert larger.shape == (10**6,)
 
 
 def test_an_error_in_one_worker_stops_the_others():

@@ -70,6 +70,25 @@ def share(work, items, workers=None):
         other.result()
 
 
+_unused: list[np.ndarray] = []
+
+
+@contextmanager
+def scratch(count, dtype):
+    """Memory for one worker, (count,) of dtype, used again by later calls: new memory costs a fault for every page."""
+    size = count * np.dtype(dtype).itemsize
+    try:
+        memory = _unused.pop()
+    except IndexError:
+        memory = np.empty(0, np.uint8)
+    if memory.size < size:
+        memory = np.empty(size, np.uint8)
+    try:
+        yield memory[:size].view(dtype)
+    finally:
+        _unused.append(memory)
+
+
 @cache
 def _pool():
     from concurrent.futures import ThreadPoolExecutor
