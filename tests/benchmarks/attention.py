@@ -4,9 +4,11 @@ autograd, and our own four steps. Float32, forward, and forward with backward; e
 python tests/benchmarks/attention.py [--lengths 128,512,2048] [--widths 32,64,128] [--heads 8] [--repeats 9] [--figure]
 
 Goals: at most 1.0 of the fused kernel's time forward, 0.8 forward and backward, for n from 1,024 to 4,096 and d = 64;
-2.5 times as fast as our four steps at n = 2,048. Everything on the same cores in one process, in turns; a ratio is the
-median over the rounds, with its quartiles. "Others" is how many cores other programs had meanwhile: a run with much
-more than 0.1 says little. --figure draws figures/benchmark_attention.png.
+2.5 times as fast as our four steps at n = 2,048. Everything on the same cores in one run, in turns, each contender in a
+process of its own: threads that wait for more work in a loop, as those of OpenMP and OpenBLAS do a while, would take
+a core from the next one. A ratio is the median over the rounds, with its quartiles; every turn begins with a call that
+is not timed. "Others" is how many cores other programs had meanwhile: a run with much more than 0.1 says little.
+--figure draws figures/benchmark_attention.png.
 """
 
 import argparse
@@ -14,11 +16,13 @@ import csv
 import ctypes
 import os
 import time
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from side_by_side import found, ratio, times
+from side_by_side import found, ratio, turns
 
 import tinyattn as ta
 from tinyattn.attention import workers
@@ -26,26 +30,25 @@ from tinyattn.attention import workers
 FIGURE = Path(__file__).resolve().parents[2] / "figures" / "benchmark_attention"
 
 
-def contenders(peers, arrays, upstream, is_causal):
-    """{name: (forward, forward and backward)} on these arrays (1, H, n, d)."""
-    given = arrays, upstream, is_causal
-    made = {f"ours, {method}": with_tinyattn(*given, method) for method in ("tiled", "steps")}
-    if "torch" in peers:
-        made |= with_torch(peers["torch"], *given)
-    for peer, make in (("jax", with_jax), ("tinygrad", with_tinygrad), ("autograd", with_autograd)):
-        if peer in peers:
-            try:
-                pair = make(peers[peer], *given)
-                pair[1]()
-            except Exception as error:  # a peer that is installed and does not run here is no reason to stop
-                print(f"{peer} left out: {type(error).__name__}: {str(error).splitlines()[0]}")
-                del peers[peer]
-            else:
-                made[peer] = pair
-    return made
+@lru_cache(maxsize=1)
+def prepared(name, heads, n, width, is_causal):
+    """{task: function} of a contender on arrays (1, heads, n, width) that are the same for all."""
+    rng = np.random.default_rng(n)
+    *arrays, upstream = (rng.standard_normal((1, heads, n, width), dtype=np.float32) for _ in range(4))
+    return dict(zip(TASKS, CONTENDERS[name][1](arrays, upstream, is_causal), strict=True))
 
 
-def with_tinyattn(arrays, upstream, is_causal, method):
+def measure(name, *case, task, calls):
+    """Seconds for each call, and those that this process spent on all cores in all."""
+    function, spent = prepared(name, *case)[task], time.process_time()
+    function()
+    start = time.perf_counter()
+    for _ in range(calls):
+        function()
+    return (time.perf_counter() - start) / calls, time.process_time() - spent
+
+
+def with_tinyattn(method, arrays, upstream, is_causal):
     leaves = [ta.Tensor(x, requires_grad=True) for x in arrays]
 
     def forward():
@@ -60,32 +63,34 @@ def with_tinyattn(arrays, upstream, is_causal, method):
     return forward, both
 
 
-def with_torch(torch, arrays, upstream, is_causal):
+def with_torch(fused, arrays, upstream, is_causal):
+    import torch
+
     leaves = [torch.from_numpy(x.copy()).requires_grad_() for x in arrays]
     grad, n = torch.from_numpy(upstream), arrays[0].shape[-2]
-    fused = torch.nn.functional.scaled_dot_product_attention
     hidden = torch.ones(n, n, dtype=torch.bool).triu(1)
 
-    def four_steps(query, key, value, is_causal):
+    def attention(query, key, value):
+        if fused:
+            return torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=is_causal)
         scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
         return torch.softmax(scores.masked_fill(hidden, -torch.inf) if is_causal else scores, -1) @ value
 
-    def pair(attention):
-        def forward():
-            with torch.no_grad():
-                attention(*leaves, is_causal=is_causal)
+    def forward():
+        with torch.no_grad():
+            attention(*leaves)
 
-        def both():
-            for leaf in leaves:
-                leaf.grad = None
-            attention(*leaves, is_causal=is_causal).backward(grad)
+    def both():
+        for leaf in leaves:
+            leaf.grad = None
+        attention(*leaves).backward(grad)
 
-        return forward, both
-
-    return {"PyTorch, fused": pair(fused), "PyTorch, steps": pair(four_steps)}
+    return forward, both
 
 
-def with_jax(jax, arrays, upstream, is_causal):
+def with_jax(arrays, upstream, is_causal):
+    import jax
+
     numbers = [jax.numpy.asarray(x.swapaxes(-2, -3)) for x in arrays]  # JAX has (B, L, H, E)
     grad = jax.numpy.asarray(upstream.swapaxes(-2, -3))
     attention = jax.jit(lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=is_causal))
@@ -96,7 +101,9 @@ def with_jax(jax, arrays, upstream, is_causal):
     )
 
 
-def with_tinygrad(tinygrad, arrays, upstream, is_causal):
+def with_tinygrad(arrays, upstream, is_causal):
+    import tinygrad
+
     leaves = [tinygrad.Tensor(x).realize() for x in arrays]
     grad = tinygrad.Tensor(upstream).realize()
 
@@ -110,7 +117,8 @@ def with_tinygrad(tinygrad, arrays, upstream, is_causal):
     return lambda: attention().realize(), both
 
 
-def with_autograd(autograd, arrays, upstream, is_causal):
+def with_autograd(arrays, upstream, is_causal):
+    import autograd
     import autograd.numpy as anp
 
     hidden = np.triu(np.full((arrays[0].shape[-2],) * 2, -np.inf, np.float32), 1) if is_causal else np.float32(0)
@@ -124,10 +132,16 @@ def with_autograd(autograd, arrays, upstream, is_causal):
     return lambda: attention(*arrays), lambda: gradient(tuple(arrays))
 
 
-def repeat(function, calls):
-    """A turn so long that the threads of the one before, which wait for more in a loop, have given up."""
-    for _ in range(calls):
-        function()
+TASKS = "forward", "forward and backward"
+CONTENDERS = {  # name: (the module it needs, (arrays, upstream, is_causal) -> one function for each task)
+    "ours, tiled": ("numpy", partial(with_tinyattn, "tiled")),
+    "ours, steps": ("numpy", partial(with_tinyattn, "steps")),
+    "PyTorch, fused": ("torch", partial(with_torch, True)),
+    "PyTorch, steps": ("torch", partial(with_torch, False)),
+    "JAX": ("jax", with_jax),
+    "tinygrad": ("tinygrad", with_tinygrad),
+    "autograd": ("autograd", with_autograd),
+}
 
 
 def blas():
@@ -142,13 +156,37 @@ def blas():
     return f"{told['name']} {told['version']}"
 
 
+def torch_threads():
+    import torch
+
+    return f"PyTorch's MKL: {torch.get_num_threads()} threads"
+
+
 def busy():
-    """Seconds that all cores together have been busy, and those of this process; None where /proc is not."""
+    """Seconds that all cores together have been busy with anything; None where /proc is not."""
     try:
         numbers = Path("/proc/stat").read_text().split("\n")[0].split()[1:9]
     except OSError:
         return None
-    return (sum(map(int, numbers)) - int(numbers[3]) - int(numbers[4])) / os.sysconf("SC_CLK_TCK"), time.process_time()
+    return (sum(map(int, numbers)) - int(numbers[3]) - int(numbers[4])) / os.sysconf("SC_CLK_TCK")
+
+
+def compare(pools, case, task, repeats):
+    """{name: seconds for one call, of each round}, and how many cores other programs had."""
+    heads, n, *_ = case
+    calls = max(1, 2**25 // (heads * n * n))
+    seconds = {name: [] for name in pools}
+    for name in pools:
+        pools[name].submit(measure, name, *case, task=task, calls=1).result()
+    before, start, own = busy(), time.perf_counter(), time.process_time()
+    for name in turns(pools, repeats):
+        mine, spent = pools[name].submit(measure, name, *case, task=task, calls=calls).result()
+        seconds[name].append(mine)
+        own -= spent
+    if before is None:
+        return seconds, ""
+    spent = busy() - before - (time.process_time() - own)
+    return seconds, f"others {max(0.0, spent) / (time.perf_counter() - start):.1f}"
 
 
 def main():
@@ -161,37 +199,34 @@ def main():
     parser.add_argument("--figure", action="store_true")
     options = parser.parse_args()
 
-    peers = found("torch", "jax", "tinygrad", "autograd")
-    threads = f", PyTorch {peers['torch'].get_num_threads()} threads" if "torch" in peers else ""
-    print(f"NumPy's BLAS: {blas()}{threads}; {options.heads} heads, float32")
+    wanted = ("ours, tiled", *options.only.split(";")) if options.only else tuple(CONTENDERS)
+    peers = found(*dict.fromkeys(CONTENDERS[name][0] for name in wanted if CONTENDERS[name][0] != "numpy"))
+    pools = {name: ProcessPoolExecutor(1, get_context("spawn")) for name in wanted if CONTENDERS[name][0] in peers}
+    told = [pools["ours, tiled"].submit(blas).result()]
+    told += [pools[name].submit(torch_threads).result() for name in ("PyTorch, fused",) if name in pools]
+    print(f"{'; '.join(told)}; {options.heads} heads, float32")
+    for name in tuple(pools):
+        try:
+            pools[name].submit(measure, name, 1, 16, 32, True, task=TASKS[1], calls=1).result()
+        except Exception as error:  # a peer that is installed and does not run here is no reason to stop
+            print(f"{name} left out: {type(error).__name__}: {str(error).splitlines()[0]}")
+            pools.pop(name).shutdown()
     rows = []
     for width in options.widths:
         for n in options.lengths:
-            rng = np.random.default_rng(n)
-            *arrays, upstream = (rng.standard_normal((1, options.heads, n, width), dtype=np.float32) for _ in range(4))
             for is_causal in (False, True):
-                made = contenders(peers, arrays, upstream, is_causal)
-                if options.only:
-                    made = {k: v for k, v in made.items() if k == "ours, tiled" or k in options.only.split(";")}
-                calls = max(1, 2**25 // (options.heads * n * n))
-                for kind, task in enumerate(("forward", "forward and backward")):
-                    before, start = busy(), time.perf_counter()
-                    seconds = times(
-                        {name: partial(repeat, pair[kind], calls) for name, pair in made.items()}, options.repeats
-                    )
-                    others = ""
-                    if before:
-                        spent = (busy()[0] - before[0]) - (busy()[1] - before[1])
-                        others = f"others {max(0.0, spent) / (time.perf_counter() - start):.1f}"
+                for task in TASKS:
+                    seconds, others = compare(pools, (options.heads, n, width, is_causal), task, options.repeats)
                     title = f"n = {n:>5}, d = {width:>3}, {'causal' if is_causal else 'full':<6} {task:<20}"
-                    middle = np.median(seconds["ours, tiled"]) / calls
-                    print(f"{title} {1e3 * middle:8.2f} ms {others}", end="")
-                    for name in made:
+                    print(f"{title} {1e3 * np.median(seconds['ours, tiled']):8.2f} ms {others}", end="")
+                    for name in pools:
                         if name != "ours, tiled":
                             print(f"   {name} {ratio(seconds, 'ours, tiled', name)}", end="")
-                        low, mid, high = np.quantile(seconds[name], (0.25, 0.5, 0.75)) * 1e3 / calls
+                        low, mid, high = np.quantile(seconds[name], (0.25, 0.5, 0.75)) * 1e3
                         rows.append((n, width, is_causal, task, name, low, mid, high))
                     print(flush=True)
+    for pool in pools.values():
+        pool.shutdown()
     if options.figure:
         draw(rows, options.heads)
 

@@ -23,17 +23,22 @@ def found(*names):
 
 def times(contenders, repeats, clock=perf_counter):
     """{name: seconds of each round} for {name: function}: every round calls each of them once, in a rotating order."""
-    names = list(contenders)
-    seconds = {name: [] for name in names}
-    for name in names:
+    seconds = {name: [] for name in contenders}
+    for function in contenders.values():
+        function()
+    for name in turns(contenders, repeats):
+        start = clock()
         contenders[name]()
+        seconds[name].append(clock() - start)
+    return seconds
+
+
+def turns(names, repeats):
+    """Every name once a round, in an order that rotates."""
+    names = list(names)
     for turn in range(repeats):
         first = turn % len(names)
-        for name in names[first:] + names[:first]:
-            start = clock()
-            contenders[name]()
-            seconds[name].append(clock() - start)
-    return seconds
+        yield from names[first:] + names[:first]
 
 
 def ratio(seconds, name, peer):

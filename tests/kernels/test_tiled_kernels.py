@@ -8,6 +8,7 @@ import pytest
 
 from tinyattn import kernels
 from tinyattn.attention import tiled
+from tinyattn.attention.blocks import band_of
 from tinyattn.backend import to_device
 from tinyattn.tensor import Tensor
 
@@ -100,7 +101,7 @@ def test_forward_and_backward_in_every_order(device, run_with, case, dtype):
     factor = 1.3 * E**-0.5
     query, grad = normal(2, L, E, dtype=dtype), normal(2, L, Ev, dtype=dtype, seed=3)
     key, value = normal(S, E, dtype=dtype, seed=1), normal(S, Ev, dtype=dtype, seed=2)
-    low, high = tiled._band_of(
+    low, high = band_of(
         settings.get("is_causal"), settings.get("window", (None, None)), settings.get("offset", 0), L, S
     )
     distance = np.arange(S) - np.arange(L)[:, None]

@@ -59,7 +59,7 @@ def blocks(rows, keys, band, size, order, dtype):
 @lru_cache(maxsize=64)
 def _blocks(row, last_row, key, last_key, band, size, order, dtype):
     rows, keys = slice(row, last_row), slice(key, last_key)
-    found = []
+    found: list[Block] = []
     for number, columns in enumerate(split(seen(rows, keys, band), size[1])):
         if size[0] <= size[1]:
             parts = split(rows, CUT) if _edges(rows, columns, *band) else [rows]
