@@ -141,9 +141,6 @@ def attention_costs(
     if any(repeats):
         group_sums = repeats[0] * (k - given_k) + repeats[1] * (v - given_v)
         backward.add("repeat heads", group_sums // item, read=made, kept=made - group_sums)
-    gradients = q + given_k + given_v
-    backward.kept = forward.kept + gradients
-    backward.add("copy to .grad", 0, read=gradients, kept=gradients)
 
     offset = causal_offset(L, S, align)
     left, right = (None, None) if window is None else window_sides(window)

@@ -206,10 +206,6 @@ class _Call:
         self.bias_shape: tuple[int, ...] = given[0].shape if given else ()
         self.biases = [self.tables(x) for x in given if x.dtype != bool]
         self.masks = [self.tables(x) for x in given if x.dtype == bool]
-        self.exp, self.unit = np.exp, 1.0  # exp(score) is self.exp(unit * score)
-        if not self.biases:  # to which unit would have to be applied as well
-            self.exp, self.unit = _fastest_exp(np.dtype(self.dtype))
-        self.factor = factor * self.unit
         self.dropout_p, self.seed = dropout_p, seed
         self.workers = workers if self.L * self.S >= SHARED else 1
         self.numbers = self.owners(np.broadcast_shapes(query.shape[:-2], key.shape[:-2]))  # of the tables, for dropout
@@ -218,9 +214,13 @@ class _Call:
         # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
         self.forward_order = "C" if any(min(x.shape[-2:]) > 1 for x in given) else "F"
         # an infinite key can hide behind a score of -inf, which no sum shows, and spoil backward's products
-        self.may_be_plain = all(
+        self.may_be_plain = self.E * abs(factor) < LARGE and all(
             x.size and -LARGE < float(x.min()) <= float(x.max()) < LARGE for x in (query, key, value)
         )
+        self.exp, self.unit = np.exp, 1.0  # exp(score) is self.exp(unit * score)
+        if self.may_be_plain and not self.biases:  # else unit * score may overflow, or needs a pass over the biases
+            self.exp, self.unit = _fastest_exp(np.dtype(self.dtype))
+        self.factor = factor * self.unit
 
     def forward(self):
         """Sets output, and for backward each row's peak, its total, the sum of exp(score - peak), and whether plain."""
@@ -292,7 +292,8 @@ class _Call:
         """
         grads = self.tables(grad)
         owners = self.owners(self.shared)
-        panels = split(slice(0, self.S), max(SHORTEST, -(-self.S * math.prod(self.shared) // PANELS)))
+        length = max(SHORTEST, -(-self.S * math.prod(self.shared) // PANELS))
+        panels = split(slice(0, self.S), length) or [slice(0, 0)]
         # the panels of a table add to the same queries: each does so for itself, and their sums are added up in order
         # each worker writes its own zeros: the first += to np.zeros' shared page of zeros interrupts all other cores
         d_queries = [np.empty((*self.batch, self.L, self.E), self.dtype) for _ in panels]
@@ -441,7 +442,7 @@ def _add_product(to, a, b, fresh, product=np.matmul):
 
 
 def _tables(array):
-    return array.reshape(-1, *array.shape[-2:])
+    return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
 
 
 def _part(table, r, k):
