@@ -5,10 +5,10 @@ python tests/benchmarks/attention.py [--lengths 128,512,2048] [--widths 32,64,12
 
 Goals: at most 1.0 of the fused kernel's time forward, 0.8 forward and backward, for n from 1,024 to 4,096 and d = 64;
 2.5 times as fast as our four steps at n = 2,048. Everything on the same cores in one run, in turns, each contender in a
-process of its own: threads that wait for more work in a loop, as those of OpenMP and OpenBLAS do a while, would take
-a core from the next one. A ratio is the median over the rounds, with its quartiles; every turn begins with a call that
-is not timed. "Others" is how many cores other programs had meanwhile: a run with much more than 0.1 says little.
---figure draws figures/benchmark_attention.png.
+process of its own and after a pause: threads that wait for more work in a loop, as those of OpenMP and OpenBLAS do for
+a while, would take a core from the next one. A ratio is the median over the rounds, with its quartiles; every turn
+begins with a call that is not timed. "Others" is how many cores other programs had meanwhile, and what those threads
+burn in their loops: a run with much more than 0.2 says little. --figure draws figures/benchmark_attention.png.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from side_by_side import found, ratio, turns
 import tinyattn as ta
 from tinyattn.attention import workers
 
+PAUSE = 0.1  # seconds, in which the threads of the contender before have given up waiting in a loop
 FIGURE = Path(__file__).resolve().parents[2] / "figures" / "benchmark_attention"
 
 
@@ -41,6 +42,7 @@ def prepared(name, heads, n, width, is_causal):
 def measure(name, *case, task, calls):
     """Seconds for each call, and those that this process spent on all cores in all."""
     function, spent = prepared(name, *case)[task], time.process_time()
+    time.sleep(PAUSE)
     function()
     start = time.perf_counter()
     for _ in range(calls):

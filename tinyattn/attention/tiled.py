@@ -314,7 +314,7 @@ class _Call:
                             fresh = fresh and table == users[0]
                             _add_product(d_v[block.keys], weights.T, grad, fresh)
                             _add_product(d_k[block.keys], d_scores.T, query, fresh, product)
-                            _add_product(d_q[table, block.rows], d_scores, key, False, product)
+                            _add_product(d_q[table, block.rows], d_scores, key, block.first, product)
                         d_q[table] *= self.factor / self.unit
                     d_k[panel] /= self.unit  # query has been multiplied by it
 
