@@ -327,6 +327,8 @@ def test_memory_for_blocks_is_used_again_and_by_one_worker_at_a_time():
         assert np.shares_memory(again, later)
     with workers.scratch(10**6, np.float64) as larger:
         assert larger.shape == (10**6,)
+    workers.release()
+    assert not workers._unused
 
 
 def test_an_error_in_one_worker_stops_the_others():
@@ -426,6 +428,7 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 def peak_memory(function):
     """Bytes at the worst moment of a call beyond those before it."""
+    workers.release()
     tracemalloc.start()
     start = tracemalloc.get_traced_memory()[0]
     kept = function()
