@@ -176,7 +176,7 @@ def busy():
 def compare(pools, case, task, repeats):
     """{name: seconds for one call, of each round}, and how many cores other programs had."""
     heads, n, *_ = case
-    calls = max(1, 2**25 // (heads * n * n))
+    calls = min(max(1, 2**25 // (heads * n * n)), 64)
     seconds = {name: [] for name in pools}
     for name in pools:
         pools[name].submit(measure, name, *case, task=task, calls=1).result()
@@ -201,7 +201,11 @@ def main():
     parser.add_argument("--figure", action="store_true")
     options = parser.parse_args()
 
-    wanted = ("ours, tiled", *options.only.split(";")) if options.only else tuple(CONTENDERS)
+    wanted = (
+        list(dict.fromkeys(["ours, tiled", *filter(None, options.only.split(";"))])) if options.only else CONTENDERS
+    )
+    if unknown := [name for name in wanted if name not in CONTENDERS]:
+        parser.error(f"--only takes {'; '.join(CONTENDERS)}, got {'; '.join(unknown)}")
     peers = found(*dict.fromkeys(CONTENDERS[name][0] for name in wanted if CONTENDERS[name][0] != "numpy"))
     pools = {name: ProcessPoolExecutor(1, get_context("spawn")) for name in wanted if CONTENDERS[name][0] in peers}
     told = [pools["ours, tiled"].submit(blas).result()]
