@@ -15,7 +15,9 @@ def main(argv=None):
     parser = _parser()
     try:
         options = parser.parse_args(arguments or ["--help"])
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()  # here, where a reader who has left is no error
+        return status
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
         return 128 + signal.SIGINT
