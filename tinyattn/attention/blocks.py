@@ -25,7 +25,7 @@ class Block(NamedTuple):
 
     def of(self, memory):
         """As many numbers of memory (n,) as the block has scores, in its shape and order."""
-        rows, keys = self.rows.stop - self.rows.start, self.keys.stop - self.keys.start
+        rows, keys = _shape(self.rows, self.keys)
         memory = memory[: rows * keys]
         return memory.reshape(rows, keys) if self.order == "C" else memory.reshape(keys, rows).T
 
