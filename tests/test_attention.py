@@ -42,7 +42,7 @@ def test_every_step_is_what_its_name_says(rng):
     steps = attention_steps(q, k, v, is_causal=True, scale=0.3)
     assert AttentionSteps._fields == ("scores", "scaled", "masked", "weights", "output")
     expected = attention_by_hand(q, k, v, keep=keep, factor=0.3)
-    np.testing.assert_allclose(steps.scores.data, np.einsum("bhle,bhse->bhls", q, k), rtol=1e-12)
+    np.testing.assert_allclose(steps.scores.data, np.einsum("bhle,bhse->bhls", q, k), rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(steps.scaled.data, 0.3 * steps.scores.data, rtol=1e-15)
     np.testing.assert_array_equal(steps.masked.data, np.where(keep, steps.scaled.data, -math.inf))
     np.testing.assert_allclose(steps.weights.data, expected.weights, rtol=1e-12)
@@ -53,7 +53,7 @@ def test_the_steps_chained_by_hand_are_attention(rng):
     q, k, v = inputs(rng)
     weights = tinyattn.softmax(tinyattn.mask(tinyattn.scale(scores(q, k), factor=E**-0.5), causal_mask(L, S)))
     output = scaled_dot_product_attention(q, k, v, is_causal=True)
-    np.testing.assert_allclose(weighted_sum(weights, v).data, output.data, rtol=1e-12)
+    np.testing.assert_allclose(weighted_sum(weights, v).data, output.data, rtol=1e-12, atol=1e-14)
 
 
 def test_gradients_are_readable_at_every_step(rng):
@@ -87,14 +87,14 @@ def test_the_order_of_keys_does_not_matter_and_queries_keep_theirs(attend, rng):
     q, k, v = inputs(rng)
     order, other = rng.permutation(S), rng.permutation(L)
     plain = attend(q, k, v).output
-    np.testing.assert_allclose(attend(q, k[..., order, :], v[..., order, :]).output, plain, rtol=1e-12)
-    np.testing.assert_allclose(attend(q[..., other, :], k, v).output, plain[..., other, :], rtol=1e-12)
+    np.testing.assert_allclose(attend(q, k[..., order, :], v[..., order, :]).output, plain, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(attend(q[..., other, :], k, v).output, plain[..., other, :], rtol=1e-12, atol=1e-14)
 
 
 def test_adding_one_number_to_all_scores_of_a_row_changes_nothing(attend, rng):
     q, k, v = inputs(rng)
     shift = rng.normal(size=(L, 1)) * 50
-    np.testing.assert_allclose(attend(q, k, v, shift).output, attend(q, k, v).output, rtol=1e-10)
+    np.testing.assert_allclose(attend(q, k, v, shift).output, attend(q, k, v).output, rtol=1e-10, atol=1e-14)
 
 
 # --- all settings, all methods ---------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_a_second_backward_through_attention(method, rng):
     once = [leaf.grad.copy() for leaf in leaves]
     output.backward(upstream)
     for leaf, gradient in zip(leaves, once, strict=True):
-        np.testing.assert_allclose(leaf.grad, 2 * gradient, rtol=1e-12)
+        np.testing.assert_allclose(leaf.grad, 2 * gradient, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(output.data, value)
 
 
@@ -284,7 +284,7 @@ def test_integers_and_lists_become_float64(attend):
     ours = scaled_dot_product_attention([[1, 0]], [[1, 0], [0, 1]], [[1, 2], [3, 4]])
     expected = attention_by_hand(np.array([[1, 0]]), np.array([[1, 0], [0, 1]]), np.array([[1, 2], [3, 4]]))
     assert ours.dtype == np.float64
-    np.testing.assert_allclose(ours.data, expected.output, rtol=1e-14)
+    np.testing.assert_allclose(ours.data, expected.output, rtol=1e-14, atol=1e-14)
 
 
 def test_nothing_is_recorded_when_nothing_needs_a_gradient(method, rng):

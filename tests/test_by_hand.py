@@ -12,7 +12,7 @@ def test_forward_is_a_matrix_of_exponentials_divided_by_row_sums(rng):
     expected = powers / powers.sum(1, keepdims=True)
     ours = attention_by_hand(q, k, v, keep=keep)
     np.testing.assert_allclose(ours.weights, expected, rtol=1e-12)
-    np.testing.assert_allclose(ours.output, expected @ v, rtol=1e-12)
+    np.testing.assert_allclose(ours.output, expected @ v, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("name", ["query", "key", "value", "bias"])

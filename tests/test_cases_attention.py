@@ -103,7 +103,7 @@ def test_NAN_04_a_mask_of_the_first_tokens_equals_the_shorter_sequence(attend, r
     keep = np.zeros((8, 8), bool)
     keep[:4, :4] = True
     short = attend(q[:, :, :4], k[:, :, :4], v[:, :, :4])
-    np.testing.assert_allclose(attend(q, k, v, keep).output[:, :, :4], short.output, rtol=1e-13)
+    np.testing.assert_allclose(attend(q, k, v, keep).output[:, :, :4], short.output, rtol=1e-13, atol=1e-14)
     np.testing.assert_array_equal(attend(q, k, v, keep).output[:, :, 4:], 0)
 
 
@@ -149,7 +149,7 @@ def test_NAN_10_far_more_queries_than_keys(attend, rng, align):
     for name in ("output", "query", "key", "value"):
         assert np.isfinite(getattr(ours, name)).all()
     keep = np.arange(3) <= np.arange(256)[:, None] + (3 - 256 if align == "lower-right" else 0)
-    np.testing.assert_allclose(ours.output, attention_by_hand(q, k, v, keep=keep).output, rtol=1e-11)
+    np.testing.assert_allclose(ours.output, attention_by_hand(q, k, v, keep=keep).output, rtol=1e-11, atol=1e-14)
     if align == "lower-right":
         np.testing.assert_array_equal(ours.output[:253], 0)
         np.testing.assert_array_equal(ours.query[:253], 0)
@@ -224,7 +224,7 @@ def test_MSK_06_a_mask_broadcasts_over_all_leading_axes(attend, rng):
     full = attend(q, k, v, np.broadcast_to(keep, (3, 2, 4, 7, 5)), upstream=1)
     assert ours.output.shape == (3, 2, 4, 7, 32)
     for name in ("output", "query", "key", "value"):
-        np.testing.assert_allclose(getattr(ours, name), getattr(full, name), rtol=1e-13)
+        np.testing.assert_allclose(getattr(ours, name), getattr(full, name), rtol=1e-13, atol=1e-14)
     with pytest.raises(ValueError, match=r"must broadcast to the scores' shape .* \(2, 7, 5\), got \(3, 1, 7, 5\)"):
         attend(q[0, :, 0], k[0, :, 0], v[0, :, 0], np.ones((3, 1, 7, 5), bool))
 
@@ -235,8 +235,10 @@ def test_MSK_07_a_mask_reaches_every_head_and_sample(attend, rng, kind):
     mask = (rng.random((1, 1, 16, 16)) < 0.5) if kind is bool else rng.normal(size=(1, 1, 16, 16))
     full = np.broadcast_to(mask, (2, 3, 16, 16)).copy()
     ours, expanded = attend(q, k, v, mask, upstream=1), attend(q, k, v, full, upstream=1)
-    np.testing.assert_allclose(ours.output, expanded.output, rtol=1e-13)
-    np.testing.assert_allclose(ours.output[1, 2], attend(q[1, 2], k[1, 2], v[1, 2], mask[0, 0]).output, rtol=1e-12)
+    np.testing.assert_allclose(ours.output, expanded.output, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(
+        ours.output[1, 2], attend(q[1, 2], k[1, 2], v[1, 2], mask[0, 0]).output, rtol=1e-12, atol=1e-14
+    )
     if kind is float:
         summed = expanded.attn_mask.sum((0, 1), keepdims=True)
         np.testing.assert_allclose(ours.attn_mask, summed, rtol=1e-10, atol=1e-13)
@@ -275,7 +277,7 @@ def test_MSK_13_lengths_of_samples_hide_the_padding(attend, rng):
     ours = attend(q, k, v, mask, upstream=1)
     for b, n in enumerate(lengths):
         alone = attend(q[b], k[b, :, :n], v[b, :, :n])
-        np.testing.assert_allclose(ours.output[b], alone.output, rtol=1e-11)
+        np.testing.assert_allclose(ours.output[b], alone.output, rtol=1e-11, atol=1e-14)
         np.testing.assert_array_equal(ours.key[b, :, n:], 0)
         np.testing.assert_array_equal(ours.value[b, :, n:], 0)
 
@@ -286,7 +288,7 @@ def test_MSK_15_a_2d_mask_is_queries_by_keys(attend, rng):
     keep = rng.random((3, 16)) < 0.5
     ours = attend(q, k, v, keep)
     expected = attention_by_hand(q, k, v, keep=np.broadcast_to(keep, (3, 3, 16)))
-    np.testing.assert_allclose(ours.output, expected.output, rtol=1e-12)
+    np.testing.assert_allclose(ours.output, expected.output, rtol=1e-12, atol=1e-14)
     with pytest.raises(ValueError, match=r"\(4, 3, 16\), got \(4, 16\)"):
         attend(*normal(rng, (4, 3, 4), (4, 16, 4), (4, 16, 2)), np.ones((4, 16), bool))
     assert "2-D mask" in scaled_dot_product_attention.__doc__
@@ -502,7 +504,7 @@ def test_SCL_09_values_may_be_wider_or_narrower_than_keys(attend, rng):
     assert ours.output.shape == (8, 4, 1, 24)
     np.testing.assert_allclose(ours.output, attend(q, k, v, scale=32**-0.5).output, rtol=1e-12, atol=1e-14)
     expected = attention_by_hand(q[3, 2], k[3, 2], v[3, 2])
-    np.testing.assert_allclose(ours.output[3, 2], expected.output, rtol=1e-12)
+    np.testing.assert_allclose(ours.output[3, 2], expected.output, rtol=1e-12, atol=1e-14)
 
 
 # --- gradients -------------------------------------------------------------------------------------------------------
@@ -681,7 +683,7 @@ def test_HED_02_gradients_of_a_shared_head_add_up(attend, rng, heads, key_heads,
     ours = attend(q, k, v, enable_gqa=True, is_causal=True, upstream=upstream)
     full_k, full_v = np.repeat(k, heads // key_heads, 1), np.repeat(v, heads // value_heads, 1)
     expected = attention_by_hand(q, full_k, full_v, keep=np.tri(4, 5, dtype=bool), grad=upstream)
-    np.testing.assert_allclose(ours.output, expected.output, rtol=1e-12)
+    np.testing.assert_allclose(ours.output, expected.output, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(ours.query, expected.query, rtol=1e-10, atol=1e-13)
     for x, full, ours_x in ((k, expected.key, ours.key), (v, expected.value, ours.value)):
         summed = full.reshape(2, x.shape[1], -1, *x.shape[2:]).sum(2)

@@ -114,8 +114,8 @@ RANKS = [
 @pytest.mark.parametrize(("a", "b"), RANKS, ids=str)
 def test_SHP_04_matmul_of_every_rank(a, b, rng):
     x, y = rng.normal(size=a), rng.normal(size=b)
-    np.testing.assert_allclose((Tensor(x) @ y).data, x @ y, rtol=1e-12)
-    np.testing.assert_allclose((x @ Tensor(y)).data, x @ y, rtol=1e-12)
+    np.testing.assert_allclose((Tensor(x) @ y).data, x @ y, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose((x @ Tensor(y)).data, x @ y, rtol=1e-12, atol=1e-14)
     assert gradcheck(matmul, x, y)
 
 

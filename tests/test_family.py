@@ -32,7 +32,7 @@ def test_additive_scores_are_the_formula(rng):
     expected = np.zeros((B, L, S))
     for b, i, j in np.ndindex(B, L, S):
         expected[b, i, j] = v @ np.tanh(wq @ query[b, i] + wk @ key[b, j])
-    np.testing.assert_allclose(additive_scores(query, key, wq, wk, v).numpy(), expected, rtol=1e-12)
+    np.testing.assert_allclose(additive_scores(query, key, wq, wk, v).numpy(), expected, rtol=1e-12, atol=1e-14)
 
 
 def test_luong_scores_are_the_formula(rng):
@@ -204,7 +204,7 @@ def test_heads_attend_to_their_own_columns_alone(rng):
     for h in range(3):
         own = slice(4 * h, 4 * h + 4)
         expected = scaled_dot_product_attention(query[..., own], key[..., own], value[..., 5 * h : 5 * h + 5]).numpy()
-        np.testing.assert_allclose(got[..., 5 * h : 5 * h + 5], expected, rtol=1e-12)
+        np.testing.assert_allclose(got[..., 5 * h : 5 * h + 5], expected, rtol=1e-12, atol=1e-14)
 
 
 def test_grouped_heads_share_key_and_value(rng):
@@ -215,7 +215,7 @@ def test_grouped_heads_share_key_and_value(rng):
         expected = scaled_dot_product_attention(
             query[..., 4 * h : 4 * h + 4], key[..., 4 * kv : 4 * kv + 4], value[..., 5 * kv : 5 * kv + 5]
         ).numpy()
-        np.testing.assert_allclose(got[..., 5 * h : 5 * h + 5], expected, rtol=1e-12)
+        np.testing.assert_allclose(got[..., 5 * h : 5 * h + 5], expected, rtol=1e-12, atol=1e-14)
 
 
 def test_gradients_of_many_heads(rng):
@@ -238,7 +238,7 @@ def test_a_cache_fed_in_any_chunks_equals_the_full_causal_pass(rng, chunks):
         multi_head_attention(q, k, v, 4, 2, is_causal=True, cache=cache).numpy()
         for q, k, v in zip(*(np.split(x, ends, axis=1) for x in (query, key, value)), strict=True)
     ]
-    np.testing.assert_allclose(np.concatenate(parts, axis=1), full, rtol=1e-12)
+    np.testing.assert_allclose(np.concatenate(parts, axis=1), full, rtol=1e-12, atol=1e-14)
     assert len(cache) == 7
 
 

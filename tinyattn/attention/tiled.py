@@ -19,7 +19,7 @@ from tinyattn.attention.step1_scores import check_scores
 from tinyattn.attention.step2_scale import scale_factor
 from tinyattn.attention.step3_softmax import check_mask, fused_softmax_cuda
 from tinyattn.attention.step4_weighted_sum import check_weighted_sum
-from tinyattn.attention.workers import scratch, share
+from tinyattn.attention.workers import share
 from tinyattn.backend import is_cupy, namespace, widen
 from tinyattn.ops import batch_of, matrix_product, reshape, selective_product
 from tinyattn.tensor import Tensor, as_tensor, op
@@ -213,14 +213,8 @@ class _Call:
         self.band = band_of(is_causal, window, offset, self.L, self.S)
         # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
         self.forward_order = "C" if any(min(x.shape[-2:]) > 1 for x in given) else "F"
-        # an infinite key can hide behind a score of -inf, which no sum shows, and spoil backward's products
-        self.may_be_plain = self.E * abs(factor) < LARGE and all(
-            x.size and -LARGE < float(x.min()) <= float(x.max()) < LARGE for x in (query, key, value)
-        )
-        self.exp, self.unit = np.exp, 1.0  # exp(score) is self.exp(unit * score)
-        if self.may_be_plain and not self.biases:  # else unit * score may overflow, or needs a pass over the biases
-            self.exp, self.unit = _fastest_exp(np.dtype(self.dtype))
-        self.factor = factor * self.unit
+        self.factor = factor
+        self.ones = np.ones(FORWARD[1], self.dtype)
 
     def forward(self):
         """Sets output, and for backward each row's peak, its total, the sum of exp(score - peak), and whether plain."""
@@ -229,17 +223,26 @@ class _Call:
         self.peak, self.total = np.empty((2, count, self.L), self.dtype)
         self.plain = np.empty((count, self.L), dtype=bool)
 
+        self.bounded = np.zeros(count, dtype=bool)
+
+        @cache
+        def bounded(table):
+            # an infinite key can hide behind a score of -inf, which no sum shows, and spoil backward's products
+            squares = (np.einsum("ij,ij->", x[table], x[table]) for x in (self.query, self.key, self.value))
+            self.bounded[table] = abs(self.factor) < LARGE and all(square < LARGE**2 for square in squares)
+            return self.bounded[table]
+
         def work(tasks):
-            with scratch(math.prod(FORWARD), self.dtype) as memory:
-                for table, rows in tasks:
-                    plain = self.may_be_plain and self.attend(tasks, memory, table, rows, plain=True)
-                    if not plain:
-                        self.attend(tasks, memory, table, rows, plain=False)
-                    self.plain[table, rows] = plain
+            memory = np.empty(math.prod(FORWARD), self.dtype)
+            for table, rows in tasks:
+                plain = bounded(table) and self.attend(tasks, memory, table, rows, plain=True)
+                if not plain:
+                    self.attend(tasks, memory, table, rows, plain=False)
+                self.plain[table, rows] = plain
 
         # the longest rows of a causal table first, so that what the last worker still has to do is short
         parts = split(slice(0, self.L), FORWARD[0])[::-1]
-        share(work, [(table, rows) for table in range(count) for rows in parts], self.workers)
+        share(work, [(table, rows) for rows in parts for table in range(count)], self.workers)
 
     def attend(self, tasks, memory, table, rows, plain):
         """Output, peak and total of a block of rows; returns whether they are right.
@@ -247,12 +250,11 @@ class _Call:
         plain spares the passes that find and subtract the peak, which only keeps exp within the range of a float. Where
         the sums show that it is needed, what is returned is False, and all is to be done again with plain=False.
         """
-        query = self.query[table][rows] * self.factor
+        exp, query = self.exponential(table, rows)
         key, value = self.key[table], self.value[table]
         output = np.zeros((len(query), self.Ev), self.dtype)
         peak = np.full(len(query), 0 if plain else -np.inf, self.dtype)
         total = np.zeros(len(query), self.dtype)
-        ones = np.ones(FORWARD[1], self.dtype)
         places = blocks(rows, slice(0, self.S), self.band, FORWARD, self.forward_order, self.dtype)
         for block in tasks.parts(places):
             here, k = block.here, block.keys
@@ -263,13 +265,15 @@ class _Call:
             if not plain:
                 higher = np.maximum(peak[here], weights.max(axis=1))
                 base = np.where(np.isneginf(higher), 0, higher)  # of a row that has not seen a key so far
-                shrink = self.exp(peak[here] - base)
+                shrink = exp(peak[here] - base)
                 output[here] *= shrink[:, None]
                 total[here] *= shrink
                 peak[here] = higher
                 weights -= base[:, None]
-            self.weigh(weights, hidden, plain)
-            total[here] += weights @ ones[: weights.shape[1]]  # BLAS sums faster than np.sum
+            exp(weights, out=weights)
+            if plain:
+                _hide(weights, hidden)
+            total[here] += weights @ self.ones[: weights.shape[1]]  # BLAS sums faster than np.sum
             if plain and not total.max() < LARGE:  # which NaN is not either
                 return False
             if self.dropout_p:
@@ -301,22 +305,20 @@ class _Call:
         d_value = np.empty((*self.shared, self.S, self.Ev), self.dtype)
 
         def work(tasks):
-            with scratch(2 * math.prod(BACKWARD), self.dtype) as memory:
-                for owner, panel, d_query in tasks:
-                    d_q, d_k, d_v = _tables(d_query), _tables(d_key)[owner], _tables(d_value)[owner]
-                    d_k[panel] = d_v[panel] = 0
-                    users = np.flatnonzero(owners == owner)
-                    for table in users:
-                        d_q[table] = 0
-                        for block, fresh, weights, d_scores, query, key, grad, product in self.again(
-                            tasks, memory, table, slice(0, self.L), panel, grads[table]
-                        ):
-                            fresh = fresh and table == users[0]
-                            _add_product(d_v[block.keys], weights.T, grad, fresh)
-                            _add_product(d_k[block.keys], d_scores.T, query, fresh, product)
-                            _add_product(d_q[table, block.rows], d_scores, key, block.first, product)
-                        d_q[table] *= self.factor / self.unit
-                    d_k[panel] /= self.unit  # query has been multiplied by it
+            memory = np.empty(2 * math.prod(BACKWARD), self.dtype)
+            for owner, panel, d_query in tasks:
+                d_q, d_k, d_v = _tables(d_query), _tables(d_key)[owner], _tables(d_value)[owner]
+                d_k[panel] = d_v[panel] = 0
+                users = np.flatnonzero(owners == owner)
+                for table in users:
+                    d_q[table] = 0
+                    again = self.again(tasks, memory, table, slice(0, self.L), panel, grads[table], self.factor)
+                    for block, fresh, weights, d_scores, grad, product in again:
+                        query, key = self.query[table][block.rows], self.key[table][block.keys]
+                        fresh = fresh and table == users[0]
+                        _add_product(d_v[block.keys], weights.T, grad, fresh)
+                        _add_product(d_k[block.keys], d_scores.T, query, fresh, product)
+                        _add_product(d_q[table, block.rows], d_scores, key, block.first, product)
 
         # the first panel of a causal table is the longest
         owned = range(math.prod(self.shared))
@@ -337,60 +339,72 @@ class _Call:
         parts = split(every, BACKWARD[0]) if d_bias.shape[1] > 1 else [every]
 
         def work(tasks):
-            with scratch(2 * math.prod(BACKWARD), self.dtype) as memory:
-                for owner, rows in tasks:
-                    _part(d_bias[owner], rows, slice(None))[...] = 0
-                    for table in np.flatnonzero(owners == owner):
-                        given = tasks, memory, table, rows, slice(0, self.S), grads[table]
-                        for block, _, _, d_scores, *_ in self.again(*given):
-                            d_part = _part(d_bias[owner], block.rows, block.keys)
-                            d_part += d_scores.sum(axis=stretched, keepdims=True)
+            memory = np.empty(2 * math.prod(BACKWARD), self.dtype)
+            for owner, rows in tasks:
+                _part(d_bias[owner], rows, slice(None))[...] = 0
+                for table in np.flatnonzero(owners == owner):
+                    again = self.again(tasks, memory, table, rows, slice(0, self.S), grads[table], 1)
+                    for block, _, _, d_scores, *_ in again:
+                        d_part = _part(d_bias[owner], block.rows, block.keys)
+                        d_part += d_scores.sum(axis=stretched, keepdims=True)
 
         share(work, [(owner, rows) for owner in range(len(d_bias)) for rows in parts], self.workers)
         return d_bias.reshape(shape)
 
-    def again(self, tasks, memory, table, queries, panel, grad):
-        """For each block of queries and panel: the block, whether it is the first for its keys, its weights, its
-        scores' gradient, what they multiply (query, key, grad), and how.
+    def again(self, tasks, memory, table, queries, panel, grad, factor):
+        """For each block of queries and panel: the block, whether it is the first for its keys, its weights, factor
+        times its scores' gradient, what the weights multiply, and how the scores' gradient is to be multiplied.
 
-        Two things spare passes over the block. The weights stay undivided, and grad, which is smaller, is divided by
-        total instead; and peak and D are subtracted by one more column in the products.
+        Three things spare passes over the block. The weights stay undivided, and grad, which is smaller, is divided by
+        total instead; factor has been multiplied into value; and D, and peak where there is one, are subtracted by one
+        more column in the products.
         """
-        key_1, value_1 = (_with_column(x[table][panel], 1, self.dtype) for x in (self.key, self.value))
+        seen = seeing(panel, queries, self.band)
+        plain = bool(self.plain[table, seen].all())
+        shifted = not plain and not self.biases  # which can dwarf the scores, and the peak with them: it comes after
+        product = np.matmul if plain else selective_product  # leaves out masked keys that are infinite or NaN
+        keys = _with_column(self.key[table][panel], 1, 1) if shifted else self.key[table][panel]
+        values = _with_column(self.value[table][panel], factor, 1)
         for_weights, for_d_scores = np.split(memory, 2)
         fresh = True
-        for rows in split(seeing(panel, queries, self.band), BACKWARD[0]):
+        for rows in split(seen, BACKWARD[0]):
             peak, total = self.peak[table, rows], self.total[table, rows]
-            plain = bool(self.plain[table, rows].all())
-            product = np.matmul if plain else selective_product  # leaves out masked keys that are infinite or NaN
-            query_1 = _with_column(self.query[table][rows], -peak, self.dtype)
-            query_1[:, :-1] *= self.factor
-            grad_1 = _with_column(grad[rows], 0, self.dtype)
-            grad_1 /= total[:, None]
-            mean = np.einsum("ij,ij->i", grad_1[:, :-1], self.output[table, rows])  # of the weights' gradients: D
+            exp, query = self.exponential(table, rows)
+            if shifted:
+                query = _with_column(query, 1, -peak)
+            divided = _with_column(grad[rows], 1 / total[:, None], 0)
+            mean = factor * np.einsum("ij,ij->i", divided[:, :-1], self.output[table, rows])  # D
             if not self.dropout_p:
-                grad_1[:, -1] = -mean
-            if self.biases:  # they can dwarf the scores, and the peak with them: subtract it after they are added
-                query_1[:, -1] = 0
+                divided[:, -1] = -mean
             for block in tasks.parts(blocks(rows, panel, self.band, BACKWARD, "C", self.dtype)):
                 here, there = block.here, block.there
                 hidden = self.hidden(table, block)
                 if hidden is None:
                     continue
-                weights = self.scores(for_weights, query_1[here], key_1[there], table, block, hidden, plain)
-                if self.biases:
+                weights = self.scores(for_weights, query[here], keys[there], table, block, hidden, plain)
+                if not plain and not shifted:
                     weights -= peak[here, None]
-                self.weigh(weights, hidden, plain)
-                d_scores = np.matmul(grad_1[here], value_1[there].T, out=block.of(for_d_scores))
+                exp(weights, out=weights)
+                if plain:
+                    _hide(weights, hidden)
+                d_scores = np.matmul(divided[here], values[there].T, out=block.of(for_d_scores))
                 if self.dropout_p:
-                    factor = self.dropout_factor(table, block)
-                    d_scores *= factor
+                    dropped = self.dropout_factor(table, block)
+                    d_scores *= dropped
                     d_scores -= mean[here, None]
                 d_scores *= weights
                 if self.dropout_p:
-                    weights *= factor
-                yield block, fresh, weights, d_scores, query_1[here, :-1], key_1[there, :-1], grad_1[here, :-1], product
+                    weights *= dropped
+                yield block, fresh, weights, d_scores, divided[here, :-1], product
             fresh = False
+
+    def exponential(self, table, rows):
+        """(exp, query): the function that, of query's products with keys, makes exp of the scores; to the bit the same
+        in forward and backward."""
+        # the scores are finite and stay so; a unit would have to be multiplied into the biases as well
+        fast = self.bounded[table] and not self.biases
+        exp, unit = _fastest_exp(np.dtype(self.dtype)) if fast else (np.exp, 1.0)
+        return exp, self.query[table][rows] * (self.factor * unit)
 
     def scores(self, memory, query, key, table, block, hidden, plain):
         """One block of scores, in memory, with every mask that has to come before exp."""
@@ -401,12 +415,6 @@ class _Call:
             for part, keep in hidden:
                 np.copyto(scores[part], -np.inf, where=keep == 0)
         return scores
-
-    def weigh(self, scores, hidden, plain):
-        self.exp(scores, out=scores)
-        if plain:  # every score is finite, and a product is ten times as fast as a choice
-            for part, keep in hidden:
-                scores[part] *= keep
 
     def dropout_factor(self, table, block):
         kept = keep_block(block.rows, block.keys, self.dropout_p, self.seed, int(self.numbers[table]))
@@ -441,6 +449,12 @@ def _add_product(to, a, b, fresh, product=np.matmul):
         to += product(a, b)
 
 
+def _hide(weights, hidden):
+    """By a product, which is ten times as fast as a choice, but takes finite weights."""
+    for part, keep in hidden:
+        weights[part] *= keep
+
+
 def _tables(array):
     return array.reshape(math.prod(array.shape[:-2]), *array.shape[-2:])
 
@@ -449,9 +463,10 @@ def _part(table, r, k):
     return table[r if table.shape[0] > 1 else slice(None), k if table.shape[1] > 1 else slice(None)]
 
 
-def _with_column(array, column, dtype):
-    wide = np.empty((array.shape[0], array.shape[1] + 1), dtype)
-    wide[:, :-1], wide[:, -1] = array, column
+def _with_column(array, factor, column):
+    wide = np.empty((array.shape[0], array.shape[1] + 1), array.dtype)
+    np.multiply(array, factor, out=wide[:, :-1])
+    wide[:, -1] = column
     return wide
 
 
