@@ -46,13 +46,15 @@ def by_steps(q, k, v, upstream, **options):
     return [output.data, *(leaf.grad for leaf in leaves)]
 
 
-@pytest.fixture(params=[((4, 8), (8, 4), 2), ((3, 5), (5, 2), 2), ((1, 1), (1, 1), 1), ((7, 9), (9, 7), 9)], ids=str)
+@pytest.fixture(params=[((8, 4), 2, 1), ((8, 4), 2, 100), ((5, 2), 2, 8), ((1, 1), 1, 8), ((9, 7), 9, 8)], ids=str)
 def small_blocks(request, monkeypatch):
-    """Blocks so small that a few dozen queries and keys make many, whose edges fall everywhere."""
-    monkeypatch.setattr(tiled, "FORWARD", request.param[0])
-    monkeypatch.setattr(tiled, "BACKWARD", request.param[1])
+    """Blocks so small that a few dozen queries and keys make many, whose edges fall everywhere. Few parts make them
+    tall in forward, many parts wide."""
+    size, cut, parts = request.param
+    monkeypatch.setattr(tiled, "BLOCK", size)
+    monkeypatch.setattr(tiled, "PARTS", parts)
     monkeypatch.setattr(tiled, "SHORTEST", 7)
-    monkeypatch.setattr(blocks, "CUT", request.param[2])
+    monkeypatch.setattr(blocks, "CUT", cut)
     blocks._blocks.cache_clear()
     yield
     blocks._blocks.cache_clear()
@@ -214,6 +216,15 @@ def test_a_shift_of_all_scores_changes_nothing(rng, small_blocks, shift):
     spacing = np.spacing(np.float32(abs(shift) + 10))
     np.testing.assert_allclose(shifted[0], plain[0], atol=20 * spacing)
     np.testing.assert_allclose(shifted[3], plain[3], atol=20 * spacing)
+
+
+def test_scores_near_the_largest_float_stay_finite(rng, exp):
+    """The largest is below the limit, 1.44 times as much is not."""
+    q, k = np.array([[3e38], [1], [-3e38]], np.float32), np.array([[0.5], [1], [0.2]], np.float32)
+    v = rng.normal(size=(3, 2)).astype(np.float32)
+    output = scaled_dot_product_attention(q, k, v, scale=1.0, method="tiled").data
+    np.testing.assert_array_equal(output[[0, 2]], v[[1, 2]])
+    np.testing.assert_allclose(output, scaled_dot_product_attention(q, k, v, scale=1.0, method="steps").data, rtol=1e-6)
 
 
 def test_values_near_the_largest_float_are_averaged(rng):

@@ -21,7 +21,7 @@ class Block(NamedTuple):
     there: slice  # and these columns
     hidden: tuple  # ((slice, slice), array) for each part with something outside the band: ones where it is inside
     order: str  # "C" or "F": the axis that is outermost in memory
-    first: bool  # if so, none before it has any of its rows
+    met: int  # how many of its rows, the first ones, blocks before it have too
 
     def of(self, memory):
         """As many numbers of memory (n,) as the block has scores, in its shape and order."""
@@ -59,8 +59,8 @@ def blocks(rows, keys, band, size, order, dtype):
 @lru_cache(maxsize=64)
 def _blocks(row, last_row, key, last_key, band, size, order, dtype):
     rows, keys = slice(row, last_row), slice(key, last_key)
-    found: list[Block] = []
-    for number, columns in enumerate(split(seen(rows, keys, band), size[1])):
+    found, reached = [], rows.start
+    for columns in split(seen(rows, keys, band), size[1]):
         if size[0] <= size[1]:
             parts = split(rows, CUT) if _edges(rows, columns, *band) else [rows]
             places = [(part, seen(part, columns, band)) for part in parts]
@@ -69,9 +69,9 @@ def _blocks(row, last_row, key, last_key, band, size, order, dtype):
             places = [(seeing(part, rows, band), part) for part in parts]
         for r, k in places:
             if r.start < r.stop and k.start < k.stop:
-                first = number == 0 and all(r.start >= x.rows.stop or r.stop <= x.rows.start for x in found)
                 hidden = _hidden(r, k, band, order, dtype)
-                found.append(Block(r, k, within(r, rows), within(k, keys), hidden, order, first))
+                found.append(Block(r, k, within(r, rows), within(k, keys), hidden, order, before(reached, r)))
+                reached = max(reached, r.stop)
     return found
 
 
@@ -80,13 +80,18 @@ def split(whole, length):
     return [slice(i, min(i + length, whole.stop)) for i in range(whole.start, whole.stop, length)]
 
 
+def before(place, part):
+    """How many entries of a slice lie before a place."""
+    return min(max(place - part.start, 0), part.stop - part.start)
+
+
 def within(inner, outer):
     """A slice counted from where another one starts."""
     return slice(inner.start - outer.start, inner.stop - outer.start)
 
 
 def _reached(some, others, low, high):
-    start, stop = max(others.start, some.start + low), min(others.stop, some.stop + high)
+    start, stop = min(max(others.start, some.start + low), others.stop), min(others.stop, some.stop + high)
     return slice(start, max(start, stop))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyattn.attention.arguments import check_flag, dropout_settings, floating_inputs, group_heads
-from tinyattn.attention.blocks import band_of, blocks, seeing, split
+from tinyattn.attention.blocks import band_of, before, blocks, seeing, seen, split
 from tinyattn.attention.dropout import dropout, keep_block
 from tinyattn.attention.masks import causal_offset, window_sides
 from tinyattn.attention.step1_scores import check_scores
@@ -24,9 +24,8 @@ from tinyattn.backend import is_cupy, namespace, widen
 from tinyattn.ops import batch_of, matrix_product, reshape, selective_product
 from tinyattn.tensor import Tensor, as_tensor, op
 
-FORWARD = 256, 1024  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
-BACKWARD = 1024, 256  # the other way round, since backward adds a block up along three ways and not one
-PANELS, SHORTEST = 8, 256  # parts of the work in backward, where heads and keys are enough for parts of this many keys
+BLOCK = 1024, 256  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
+PARTS, SHORTEST = 8, 256  # of the work, where heads and queries or keys are enough for parts of this many
 SHARED = 2**16  # scores of a table from which on two workers beat one ...
 FASTER = 2**20  # ... and from which on blocks beat the four steps, forward and backward
 SMALL, LARGE = 1e-12, 1e12  # sums of exp within which it has neither lost entries nor come near the largest float32
@@ -211,10 +210,12 @@ class _Call:
         self.numbers = self.owners(np.broadcast_shapes(query.shape[:-2], key.shape[:-2]))  # of the tables, for dropout
 
         self.band = band_of(is_causal, window, offset, self.L, self.S)
-        # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
-        self.forward_order = "C" if any(min(x.shape[-2:]) > 1 for x in given) else "F"
         self.factor = factor
-        self.ones = np.ones(FORWARD[1], self.dtype)
+        # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
+        tall = math.prod(self.batch) * self.L >= PARTS * BLOCK[0]  # else there would be too few parts for all workers
+        self.forward_size = BLOCK if tall else BLOCK[::-1]
+        self.forward_order = "C" if tall or any(min(x.shape[-2:]) > 1 for x in given) else "F"
+        self.ones = np.ones(max(BLOCK), self.dtype)
 
     def forward(self):
         """Sets output, and for backward each row's peak, its total, the sum of exp(score - peak), and whether plain."""
@@ -222,7 +223,6 @@ class _Call:
         self.output = np.empty((count, self.L, self.Ev), self.dtype)
         self.peak, self.total = np.empty((2, count, self.L), self.dtype)
         self.plain = np.empty((count, self.L), dtype=bool)
-
         self.bounded = np.zeros(count, dtype=bool)
 
         @cache
@@ -233,7 +233,7 @@ class _Call:
             return self.bounded[table]
 
         def work(tasks):
-            memory = np.empty(math.prod(FORWARD), self.dtype)
+            memory = np.empty(math.prod(BLOCK), self.dtype)
             for table, rows in tasks:
                 plain = bounded(table) and self.attend(tasks, memory, table, rows, plain=True)
                 if not plain:
@@ -241,7 +241,7 @@ class _Call:
                 self.plain[table, rows] = plain
 
         # the longest rows of a causal table first, so that what the last worker still has to do is short
-        parts = split(slice(0, self.L), FORWARD[0])[::-1]
+        parts = split(slice(0, self.L), self.forward_size[0])[::-1]
         share(work, [(table, rows) for rows in parts for table in range(count)], self.workers)
 
     def attend(self, tasks, memory, table, rows, plain):
@@ -252,10 +252,12 @@ class _Call:
         """
         exp, query = self.exponential(table, rows)
         key, value = self.key[table], self.value[table]
-        output = np.zeros((len(query), self.Ev), self.dtype)
+        output = self.output[table, rows]
+        if self.masks or not plain:  # else each row's first block is written, or total tells
+            output[...] = 0
         peak = np.full(len(query), 0 if plain else -np.inf, self.dtype)
         total = np.zeros(len(query), self.dtype)
-        places = blocks(rows, slice(0, self.S), self.band, FORWARD, self.forward_order, self.dtype)
+        places = blocks(rows, slice(0, self.S), self.band, self.forward_size, self.forward_order, self.dtype)
         for block in tasks.parts(places):
             here, k = block.here, block.keys
             hidden = self.hidden(table, block)
@@ -278,13 +280,13 @@ class _Call:
                 return False
             if self.dropout_p:
                 weights *= self.dropout_factor(table, block)
-            _add_product(output[here], weights, value[k], fresh=block.first)
+            _add_product(output[here], weights, value[k], block.met)
         if plain and not total.min() > SMALL:
             return False
         if not plain:
             unseen = total == 0  # rows without a key: zero over one, not over zero
             peak[unseen], total[unseen] = 0, 1
-        np.divide(output, total[:, None], out=self.output[table, rows])
+        output /= total[:, None]
         self.peak[table, rows], self.total[table, rows] = peak, total
         return True
 
@@ -296,29 +298,34 @@ class _Call:
         """
         grads = self.tables(grad)
         owners = self.owners(self.shared)
-        length = max(SHORTEST, -(-self.S * math.prod(self.shared) // PANELS))
+        length = max(SHORTEST, -(-self.S * math.prod(self.shared) // PARTS))
+        every = slice(0, self.L)
         panels = split(slice(0, self.S), length) or [slice(0, 0)]
         # the panels of a table add to the same queries: each does so for itself, and their sums are added up in order
-        # each worker writes its own zeros: the first += to np.zeros' shared page of zeros interrupts all other cores
+        # of the arrays, all is written first and added to later: what no block writes is cleared
         d_queries = [np.empty((*self.batch, self.L, self.E), self.dtype) for _ in panels]
         d_key = np.empty((*self.shared, self.S, self.E), self.dtype)
         d_value = np.empty((*self.shared, self.S, self.Ev), self.dtype)
 
         def work(tasks):
-            memory = np.empty(2 * math.prod(BACKWARD), self.dtype)
+            memory = np.empty(2 * math.prod(BLOCK), self.dtype)
             for owner, panel, d_query in tasks:
                 d_q, d_k, d_v = _tables(d_query), _tables(d_key)[owner], _tables(d_value)[owner]
-                d_k[panel] = d_v[panel] = 0
+                rows, keys = seeing(panel, every, self.band), seen(every, panel, self.band)
+                if self.masks:  # which may hide a whole block: then it is not written
+                    rows, keys = slice(0, 0), slice(panel.start, panel.start)
+                _clear(d_k, panel, keys)
+                _clear(d_v, panel, keys)
                 users = np.flatnonzero(owners == owner)
                 for table in users:
-                    d_q[table] = 0
-                    again = self.again(tasks, memory, table, slice(0, self.L), panel, grads[table], self.factor)
-                    for block, fresh, weights, d_scores, grad, product in again:
+                    _clear(d_q[table], every, rows)
+                    again = self.again(tasks, memory, table, every, panel, grads[table], self.factor)
+                    for block, met, weights, d_scores, grad, product in again:
                         query, key = self.query[table][block.rows], self.key[table][block.keys]
-                        fresh = fresh and table == users[0]
-                        _add_product(d_v[block.keys], weights.T, grad, fresh)
-                        _add_product(d_k[block.keys], d_scores.T, query, fresh, product)
-                        _add_product(d_q[table, block.rows], d_scores, key, block.first, product)
+                        met = met if table == users[0] else len(key)
+                        _add_product(d_v[block.keys], weights.T, grad, met)
+                        _add_product(d_k[block.keys], d_scores.T, query, met, product)
+                        _add_product(d_q[table, block.rows], d_scores, key, block.met, product)
 
         # the first panel of a causal table is the longest
         owned = range(math.prod(self.shared))
@@ -336,10 +343,10 @@ class _Call:
         stretched = tuple(axis for axis in (0, 1) if d_bias.shape[axis + 1] == 1)
         # rows of the bias can be shared out; one row for all queries is added up in order, by one worker
         every = slice(0, self.L)
-        parts = split(every, BACKWARD[0]) if d_bias.shape[1] > 1 else [every]
+        parts = split(every, BLOCK[0]) if d_bias.shape[1] > 1 else [every]
 
         def work(tasks):
-            memory = np.empty(2 * math.prod(BACKWARD), self.dtype)
+            memory = np.empty(2 * math.prod(BLOCK), self.dtype)
             for owner, rows in tasks:
                 _part(d_bias[owner], rows, slice(None))[...] = 0
                 for table in np.flatnonzero(owners == owner):
@@ -352,22 +359,23 @@ class _Call:
         return d_bias.reshape(shape)
 
     def again(self, tasks, memory, table, queries, panel, grad, factor):
-        """For each block of queries and panel: the block, whether it is the first for its keys, its weights, factor
-        times its scores' gradient, what the weights multiply, and how the scores' gradient is to be multiplied.
+        """For each block of queries and panel: the block, how many of its keys, the first ones, blocks before it have
+        too, its weights, factor times its scores' gradient, what the weights multiply, and how that gradient is to be
+        multiplied.
 
         Three things spare passes over the block. The weights stay undivided, and grad, which is smaller, is divided by
         total instead; factor has been multiplied into value; and D, and peak where there is one, are subtracted by one
         more column in the products.
         """
-        seen = seeing(panel, queries, self.band)
-        plain = bool(self.plain[table, seen].all())
+        queries = seeing(panel, queries, self.band)
+        plain = bool(self.plain[table, queries].all())
         shifted = not plain and not self.biases  # which can dwarf the scores, and the peak with them: it comes after
         product = np.matmul if plain else selective_product  # leaves out masked keys that are infinite or NaN
         keys = _with_column(self.key[table][panel], 1, 1) if shifted else self.key[table][panel]
         values = _with_column(self.value[table][panel], factor, 1)
         for_weights, for_d_scores = np.split(memory, 2)
-        fresh = True
-        for rows in split(seen, BACKWARD[0]):
+        reached = panel.start
+        for rows in split(queries, BLOCK[0]):
             peak, total = self.peak[table, rows], self.total[table, rows]
             exp, query = self.exponential(table, rows)
             if shifted:
@@ -376,8 +384,9 @@ class _Call:
             mean = factor * np.einsum("ij,ij->i", divided[:, :-1], self.output[table, rows])  # D
             if not self.dropout_p:
                 divided[:, -1] = -mean
-            for block in tasks.parts(blocks(rows, panel, self.band, BACKWARD, "C", self.dtype)):
+            for block in tasks.parts(blocks(rows, panel, self.band, BLOCK, "C", self.dtype)):
                 here, there = block.here, block.there
+                met, reached = before(reached, block.keys), max(reached, block.keys.stop)
                 hidden = self.hidden(table, block)
                 if hidden is None:
                     continue
@@ -395,8 +404,7 @@ class _Call:
                 d_scores *= weights
                 if self.dropout_p:
                     weights *= dropped
-                yield block, fresh, weights, d_scores, divided[here, :-1], product
-            fresh = False
+                yield block, met, weights, d_scores, divided[here, :-1], product
 
     def exponential(self, table, rows):
         """(exp, query): the function that, of query's products with keys, makes exp of the scores; to the bit the same
@@ -441,12 +449,20 @@ class _Call:
         return np.broadcast_to(np.arange(math.prod(lead)).reshape(lead), self.batch).ravel()
 
 
-def _add_product(to, a, b, fresh, product=np.matmul):
-    """to += a b; without the addition where to is known to be zero."""
-    if fresh and product is np.matmul:
+def _add_product(to, a, b, met, product=np.matmul):
+    """to += a b; of the rows of to, only as many as met have been written before."""
+    if met:
+        to[met:] = 0
+        to += product(a, b)
+    elif product is np.matmul:
         np.matmul(a, b, out=to)
     else:
-        to += product(a, b)
+        to[...] = product(a, b)
+
+
+def _clear(array, whole, written):
+    """Zeros in the rows of whole that are not written."""
+    array[whole.start : written.start] = array[written.stop : whole.stop] = 0
 
 
 def _hide(weights, hidden):
