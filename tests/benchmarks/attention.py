@@ -7,8 +7,9 @@ Goals: at most 1.0 of the fused kernel's time forward, 0.8 forward and backward,
 2.5 times as fast as our four steps at n = 2,048. Everything on the same cores in one run, in turns, each contender in a
 process of its own and after a pause: threads that wait for more work in a loop, as those of OpenMP and OpenBLAS do for
 a while, would take a core from the next one. A ratio is the median over the rounds, with its quartiles; every turn
-begins with a call that is not timed. "Others" is how many cores other programs had meanwhile, and what those threads
-burn in their loops: a run with much more than 0.2 says little. --figure draws figures/benchmark_attention.png.
+begins with calls that are not timed, for as long as the pause. "Others" is how many cores other programs had
+meanwhile, and what those threads burn in their loops: a run with much more than 0.2 says little. --figure draws
+figures/benchmark_attention.png.
 """
 
 import argparse
@@ -43,7 +44,9 @@ def measure(name, *case, task, calls):
     """Seconds for each call, and those that this process spent on all cores in all."""
     function, spent = prepared(name, *case)[task], time.process_time()
     time.sleep(PAUSE)
-    function()
+    woken = time.perf_counter()
+    while time.perf_counter() < woken + PAUSE:  # a system may leave threads that slept on one core for some calls
+        function()
     start = time.perf_counter()
     for _ in range(calls):
         function()
