@@ -259,8 +259,8 @@ print("What stops you then is time: it still grows with the square of n.")
 # Predict: from which n on is it faster? (`method="auto"` has to know.)
 
 # %%
-TIMED = 2 ** np.arange(5, 13 if lesson.full else 12)
-REPEATS, TURN = 7, 0.05  # a turn lasts so many seconds: threads that wait for the other method's next call wait no more
+TIMED = 2 ** np.arange(5, 14 if lesson.full else 13)
+REPEATS, TURN, PAUSE = 5, 0.05, 0.1  # seconds: in the pause, threads that wait for the other method's next call give up
 
 
 def median_time(call):
@@ -278,6 +278,7 @@ for i, n in enumerate(TIMED):
     upstream = tensor(np.ones((int(n), WIDTH)))
     for repeat in range(REPEATS):
         for name in METHODS:
+            time.sleep(PAUSE)
 
             def forward(inputs=inputs, name=name):
                 return ta.scaled_dot_product_attention(*inputs, method=name)

@@ -486,8 +486,16 @@ def test_grouped_heads_do_not_copy_keys(rng):
 
 
 def test_auto_takes_blocks_for_large_tables(rng):
-    for L, S, larger in ((512, 512, True), (511, 512, False), (64, 2**12, True), (63, 2**20, False), (2**18, 1, True)):
-        q, k, v = inputs(rng, L, S, lead=(2,))
+    for heads, L, S, larger in (
+        (1, 1024, 1024, True),
+        (1, 1023, 1024, False),
+        (16, 256, 256, True),
+        (15, 256, 256, False),
+        (17, 255, 256, False),
+        (4, 64, 4096, True),
+        (4, 63, 8192, False),
+    ):
+        q, k, v = inputs(rng, L, S, lead=(heads,))
         assert tiled_is_faster(q, k) == larger
         auto, other = (
             scaled_dot_product_attention(q, k, v, method=m).data for m in ("auto", "tiled" if larger else "steps")

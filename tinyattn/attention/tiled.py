@@ -26,8 +26,8 @@ from tinyattn.tensor import Tensor, as_tensor, op
 
 BLOCK = 1024, 256  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
 PARTS, SHORTEST = 8, 256  # of the work, where heads and queries or keys are enough for parts of this many
-SHARED = 2**16  # scores of a table from which on two workers beat one ...
-FASTER, FEWEST = 2**18, 64  # ... and from which on, with so many queries, blocks beat the four steps
+SHARED = 2**16  # scores of a table from which on two workers beat one,
+FASTER, FEWEST = 2**20, 64  # of all tables, and queries of each, from which on blocks beat the four steps
 SMALL, LARGE = 1e-12, 1e12  # sums of exp within which it has neither lost entries nor come near the largest float32
 
 
@@ -187,11 +187,12 @@ def _launch(kind, tables, length, arrays, sizes):
 
 
 def tiled_is_faster(query, key):
-    """Whether method="auto" takes the blocks: on the CPU, from tables of 512 x 512 scores and 64 queries on, as
-    measured: few queries make products that are faster in one piece."""
+    """Whether method="auto" takes the blocks: on the CPU, from 2^20 scores on in all heads together, where each has at
+    least 2^16 and 64 queries. As measured, forward and backward: few queries make products that are faster in one
+    piece, and small tables are nothing to share."""
     on_cpu = all(getattr(x, "device", "cpu") == "cpu" for x in (query, key))
     L, S = (math.prod(np.shape(x)[-2:-1]) for x in (query, key))
-    return on_cpu and L * S >= FASTER and L >= FEWEST
+    return on_cpu and math.prod(np.shape(query)[:-1]) * S >= FASTER and L * S >= SHARED and L >= FEWEST
 
 
 class _Call:
