@@ -260,7 +260,7 @@ print("What stops you then is time: it still grows with the square of n.")
 
 # %%
 TIMED = 2 ** np.arange(5, 14 if lesson.full else 13)
-REPEATS, TURN, PAUSE = 5, 0.05, 0.1  # seconds: in the pause, threads that wait for the other method's next call give up
+REPEATS, TURN, PAUSE = 5, 0.05, 0.1  # s; in the pause, threads that wait for the other method's next call give up
 
 
 def median_time(call):

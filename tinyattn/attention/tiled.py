@@ -26,8 +26,8 @@ from tinyattn.tensor import Tensor, as_tensor, op
 
 BLOCK = 1024, 256  # queries and keys of a block of scores: 1 MiB in float32, a core's own cache
 PARTS, SHORTEST = 8, 256  # of the work, where heads and queries or keys are enough for parts of this many
-SHARED = 2**16  # scores of a table from which on two workers beat one,
-FASTER, FEWEST = 2**20, 64  # of all tables, and queries of each, from which on blocks beat the four steps
+SHARED = 2**16  # scores of a table from which on two workers beat one
+FASTER, FEWEST = 2**20, 64  # scores of all tables, and queries of each, from which on blocks beat the four steps
 SMALL, LARGE = 1e-12, 1e12  # sums of exp within which it has neither lost entries nor come near the largest float32
 
 
@@ -214,6 +214,7 @@ class _Call:
 
         self.band = band_of(is_causal, window, offset, self.L, self.S)
         self.factor = factor
+        self.known_bounds: dict[int, bool] = {}
         # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
         tall = math.prod(self.batch) * self.L >= PARTS * BLOCK[0]  # else there would be too few parts for all workers
         self.forward_size = BLOCK if tall else BLOCK[::-1]
@@ -226,19 +227,11 @@ class _Call:
         self.output = np.empty((count, self.L, self.Ev), self.dtype)
         self.peak, self.total = np.empty((2, count, self.L), self.dtype)
         self.plain = np.empty((count, self.L), dtype=bool)
-        self.bounded = np.zeros(count, dtype=bool)
-
-        @cache
-        def bounded(table):
-            # an infinite key can hide behind a score of -inf, which no sum shows, and spoil backward's products
-            squares = (np.einsum("ij,ij->", x[table], x[table]) for x in (self.query, self.key, self.value))
-            self.bounded[table] = abs(self.factor) < LARGE and all(square < LARGE**2 for square in squares)
-            return self.bounded[table]
 
         def work(tasks):
             memory = np.empty(math.prod(BLOCK), self.dtype)
             for table, rows in tasks:
-                plain = bounded(table) and self.attend(tasks, memory, table, rows, plain=True)
+                plain = self.bounded(table) and self.attend(tasks, memory, table, rows, plain=True)
                 if not plain:
                     self.attend(tasks, memory, table, rows, plain=False)
                 self.plain[table, rows] = plain
@@ -275,9 +268,7 @@ class _Call:
                 total[here] *= shrink
                 peak[here] = higher
                 weights -= base[:, None]
-            exp(weights, out=weights)
-            if plain:
-                _hide(weights, hidden)
+            _weigh(exp, weights, hidden, plain)
             total[here] += weights @ self.ones[: weights.shape[1]]  # BLAS sums faster than np.sum
             if plain and not total.max() < LARGE:  # which NaN is not either
                 return False
@@ -304,8 +295,8 @@ class _Call:
         length = max(SHORTEST, -(-self.S * math.prod(self.shared) // PARTS))
         every = slice(0, self.L)
         panels = split(slice(0, self.S), length) or [slice(0, 0)]
-        # the panels of a table add to the same queries: each does so for itself, and their sums are added up in order
-        # of the arrays, all is written first and added to later: what no block writes is cleared
+        # the panels of a table add to the same queries: each does so for itself, and their sums are added up in order;
+        # all three gradients are written first and added to later, and what no block writes is cleared
         d_queries = [np.empty((*self.batch, self.L, self.E), self.dtype) for _ in panels]
         d_key = np.empty((*self.shared, self.S, self.E), self.dtype)
         d_value = np.empty((*self.shared, self.S, self.Ev), self.dtype)
@@ -396,9 +387,7 @@ class _Call:
                 weights = self.scores(for_weights, query[here], keys[there], table, block, hidden, plain)
                 if not plain and not shifted:
                     weights -= peak[here, None]
-                exp(weights, out=weights)
-                if plain:
-                    _hide(weights, hidden)
+                _weigh(exp, weights, hidden, plain)
                 d_scores = np.matmul(divided[here], values[there].T, out=block.of(for_d_scores))
                 if self.dropout_p:
                     dropped = self.dropout_factor(table, block)
@@ -409,11 +398,19 @@ class _Call:
                     weights *= dropped
                 yield block, met, weights, d_scores, divided[here, :-1], product
 
+    def bounded(self, table):
+        """Whether all inputs of a table are within LARGE: nothing overflows, and no infinite key hides behind a score
+        of -inf, which no sum shows, and spoils backward's products."""
+        if table not in self.known_bounds:
+            squares = (np.einsum("ij,ij->", x[table], x[table]) for x in (self.query, self.key, self.value))
+            self.known_bounds[table] = abs(self.factor) < LARGE and all(square < LARGE**2 for square in squares)
+        return self.known_bounds[table]
+
     def exponential(self, table, rows):
         """(exp, query): the function that, of query's products with keys, makes exp of the scores; to the bit the same
         in forward and backward."""
-        # the scores are finite and stay so; a unit would have to be multiplied into the biases as well
-        fast = self.bounded[table] and not self.biases
+        # a unit could overflow what is not bounded, and would have to be multiplied into the biases as well
+        fast = self.bounded(table) and not self.biases
         exp, unit = _fastest_exp(np.dtype(self.dtype)) if fast else (np.exp, 1.0)
         return exp, self.query[table][rows] * (self.factor * unit)
 
@@ -468,10 +465,11 @@ def _clear(array, whole, written):
     array[whole.start : written.start] = array[written.stop : whole.stop] = 0
 
 
-def _hide(weights, hidden):
-    """By a product, which is ten times as fast as a choice, but takes finite weights."""
-    for part, keep in hidden:
-        weights[part] *= keep
+def _weigh(exp, scores, hidden, plain):
+    exp(scores, out=scores)
+    if plain:  # every score is finite, and a product is ten times as fast as a choice
+        for part, keep in hidden:
+            scores[part] *= keep
 
 
 def _tables(array):

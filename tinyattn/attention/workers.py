@@ -73,7 +73,7 @@ def share(work, items, workers=None):
 
 @cache
 def keep_memory():
-    """Has malloc keep up to 62 MiB of what is freed for the next call: new memory costs 3 us for each page of 4 KiB.
+    """Has malloc keep up to 62 MiB of what is freed for the next call: new memory costs a fault for every page.
 
     glibc keeps twice the largest block that it has seen being freed (mallopt(3), M_MMAP_THRESHOLD), if below 32 MiB.
     This one is never written to. Other C libraries take no notice.
