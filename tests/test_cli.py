@@ -69,6 +69,7 @@ lesson = Lesson(__file__)
 try:
     print("asleep", flush=True)
     time.sleep(60)
+    print("awake")
 finally:
     Path("cleaned up").touch()
 """
@@ -491,13 +492,15 @@ def test_ctrl_c_at_the_prompt(terminal):
 @pytest.mark.parametrize("script", [False, True], ids=["runner", "script"])
 def test_an_interrupt_ends_the_lesson_too(command, folder, tmp_path, script):
     arguments = [sys.executable, str(folder / "03_sleeps.py")] if script else [*command, "lessons", "3"]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with subprocess.Popen(
-        arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=buffered
     ) as process:
         assert process.stdout
         assert "asleep" in next(line for line in process.stdout if "asleep" in line)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=20)
+        printed, errors = process.communicate(timeout=20)
+    assert "awake" not in printed  # the first line came while the lesson ran, and not at its end
     assert process.returncode == (-signal.SIGINT if script else 130)
     assert errors.strip() == "stopped"
     assert (tmp_path / "cleaned up").exists()

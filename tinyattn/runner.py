@@ -100,7 +100,7 @@ def run_lesson(script, arguments, echo=None):
             for line in process.stdout or ():
                 lines.append(line)
                 if echo:
-                    echo(line, end="")
+                    echo(line, end="", flush=True)  # a pipe too is read as it comes
         except BaseException:
             _end(process)
             raise
