@@ -27,14 +27,13 @@ def test_every_score_inside_the_band_is_in_one_block(cut, is_causal, window, off
     inside = (band[0] <= distance) & (distance <= band[1])
     if is_causal:
         assert not inside[distance > offset].any()
-    times, order = np.zeros((L, S)), "C" if size[0] > size[1] else "F"
+    times = np.zeros((L, S))
     for rows in blocks.split(slice(2, 10), size[0]):
         begun: set[int] = set()
-        for block in blocks.blocks(rows, keys, band, size, order, np.dtype(float)):
+        for block in blocks.blocks(rows, keys, band, size, np.dtype(float)):
             scores = block.of(np.ones(200))
             assert scores.size > 0
             assert scores.shape <= size
-            assert scores.flags.c_contiguous if order == "C" else scores.flags.f_contiguous
             assert block.here == blocks.within(block.rows, rows)
             assert block.there == blocks.within(block.keys, keys)
             for part, keep in block.hidden:
@@ -60,7 +59,7 @@ def test_what_of_the_keys_came_before_lies_before_the_last(cut, is_causal, windo
     band = band_of(is_causal, window, offset, 11, 14)
     begun: set[int] = set()
     for rows in blocks.split(blocks.seeing(keys, every, band), size[0]):
-        for block in blocks.blocks(rows, keys, band, size, "C", np.dtype(float)):
+        for block in blocks.blocks(rows, keys, band, size, np.dtype(float)):
             met = blocks.before(max(begun, default=-1) + 1, block.keys)
             assert numbers(slice(block.keys.start, block.keys.start + met)) == numbers(block.keys) & begun
             begun |= numbers(block.keys)

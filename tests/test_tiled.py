@@ -16,7 +16,7 @@ import pytest
 from by_hand import attention_by_hand
 
 from tinyattn import Tensor, no_grad, scaled_dot_product_attention
-from tinyattn.attention import blocks, tiled, workers
+from tinyattn.attention import blas, blocks, tiled, workers
 from tinyattn.attention.dropout import keep_block, keep_mask
 from tinyattn.attention.tiled import tiled_attention, tiled_is_faster
 
@@ -311,7 +311,7 @@ def test_the_bits_are_the_same_for_any_number_of_workers(rng, lead):
 
 
 def threads():
-    return workers.blas_threads()[0]()
+    return blas.blas_threads()[0]()
 
 
 def test_blas_has_one_thread_inside_and_what_it_had_outside():

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyattn import emulator
-from tinyattn.attention.workers import blas_threads
+from tinyattn.attention.blas import blas_threads, kernels
 from tinyattn.backend import import_cupy
 
 PIP = f"{sys.executable} -m pip install"

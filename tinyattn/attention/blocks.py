@@ -20,14 +20,12 @@ class Block(NamedTuple):
     here: slice  # these rows, counted from the first of those that were asked for
     there: slice  # and these columns
     hidden: tuple  # ((slice, slice), array) for each part with something outside the band: ones where it is inside
-    order: str  # "C" or "F": the axis that is outermost in memory
     met: int  # how many of its rows, the first ones, blocks before it have too
 
     def of(self, memory):
-        """As many numbers of memory (n,) as the block has scores, in its shape and order."""
+        """As many numbers of memory (n,) as the block has scores, in its shape."""
         rows, keys = _shape(self.rows, self.keys)
-        memory = memory[: rows * keys]
-        return memory.reshape(rows, keys) if self.order == "C" else memory.reshape(keys, rows).T
+        return memory[: rows * keys].reshape(rows, keys)
 
 
 def band_of(is_causal, window, offset, L, S):
@@ -48,16 +46,16 @@ def seeing(keys, rows, band):
     return _reached(keys, rows, -band[1], -band[0])
 
 
-def blocks(rows, keys, band, size, order, dtype):
+def blocks(rows, keys, band, size, dtype):
     """The blocks, of at most size (rows, keys), that keys and at most size[0] rows make up.
 
     Where an edge of the band passes through a block, its shorter side is cut. The list is kept for later calls.
     """
-    return _blocks(rows.start, rows.stop, keys.start, keys.stop, band, size, order, dtype)
+    return _blocks(rows.start, rows.stop, keys.start, keys.stop, band, size, dtype)
 
 
 @lru_cache(maxsize=64)
-def _blocks(row, last_row, key, last_key, band, size, order, dtype):
+def _blocks(row, last_row, key, last_key, band, size, dtype):
     rows, keys = slice(row, last_row), slice(key, last_key)
     found, reached = [], rows.start
     for columns in split(seen(rows, keys, band), size[1]):
@@ -69,8 +67,8 @@ def _blocks(row, last_row, key, last_key, band, size, order, dtype):
             places = [(seeing(part, rows, band), part) for part in parts]
         for r, k in places:
             if r.start < r.stop and k.start < k.stop:
-                hidden = _hidden(r, k, band, order, dtype)
-                found.append(Block(r, k, within(r, rows), within(k, keys), hidden, order, before(reached, r)))
+                hidden = _hidden(r, k, band, dtype)
+                found.append(Block(r, k, within(r, rows), within(k, keys), hidden, before(reached, r)))
                 reached = max(reached, r.stop)
     return found
 
@@ -104,13 +102,13 @@ def _edges(some, others, low, high):
     return [part for part in (before, after) if part.start < part.stop]
 
 
-def _hidden(rows, keys, band, order, dtype):
+def _hidden(rows, keys, band, dtype):
     if keys.stop - keys.start > rows.stop - rows.start:
         parts = [(rows, part) for part in _edges(rows, keys, *band)]
     else:
         parts = [(part, keys) for part in _edges(keys, rows, -band[1], -band[0])]
     return tuple(
-        ((within(r, rows), within(k, keys)), _inside(*_shape(r, k), k.start - r.start, band, order, dtype))
+        ((within(r, rows), within(k, keys)), _inside(*_shape(r, k), k.start - r.start, band, dtype))
         for r, k in parts
     )
 
@@ -120,7 +118,7 @@ def _shape(rows, keys):
 
 
 @lru_cache(maxsize=16)
-def _inside(rows, keys, offset, band, order, dtype):
+def _inside(rows, keys, offset, band, dtype):
     """(rows, keys): one where the key that far from the row is inside the band, zero elsewhere."""
     distance = offset + np.arange(keys) - np.arange(rows)[:, None]
-    return np.asarray((band[0] <= distance) & (distance <= band[1]), dtype, order=order)
+    return np.asarray((band[0] <= distance) & (distance <= band[1]), dtype)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tinyattn.attention.arguments import check_flag, dropout_settings, floating_inputs, group_heads
+from tinyattn.attention.blas import product, second_factor
 from tinyattn.attention.blocks import band_of, before, blocks, seeing, seen, split
 from tinyattn.attention.dropout import dropout, keep_block
 from tinyattn.attention.masks import causal_offset, window_sides
@@ -210,15 +211,14 @@ class _Call:
         self.masks = [self.tables(x) for x in given if x.dtype == bool]
         self.dropout_p, self.seed = dropout_p, seed
         self.workers = workers if self.L * self.S >= SHARED else 1
+        self.key_owners = self.owners(key.shape[:-2])
         self.numbers = self.owners(np.broadcast_shapes(query.shape[:-2], key.shape[:-2]))  # of the tables, for dropout
 
         self.band = band_of(is_causal, window, offset, self.L, self.S)
         self.factor = factor
         self.known_bounds: dict[int, bool] = {}
-        # products are fastest with the longer axis of a block outermost, but a mask has to be read as it lies
         tall = math.prod(self.batch) * self.L >= PARTS * BLOCK[0]  # else there would be too few parts for all workers
         self.forward_size = BLOCK if tall else BLOCK[::-1]
-        self.forward_order = "C" if tall or any(min(x.shape[-2:]) > 1 for x in given) else "F"
         self.ones = np.ones(max(BLOCK), self.dtype)
 
     def forward(self):
@@ -227,39 +227,42 @@ class _Call:
         self.output = np.empty((count, self.L, self.Ev), self.dtype)
         self.peak, self.total = np.empty((2, count, self.L), self.dtype)
         self.plain = np.empty((count, self.L), dtype=bool)
+        columns: dict[int, np.ndarray] = {}  # the keys as second factors
 
         def work(tasks):
             memory = np.empty(math.prod(BLOCK), self.dtype)
             for table, rows in tasks:
-                plain = self.bounded(table) and self.attend(tasks, memory, table, rows, plain=True)
+                owner = self.key_owners[table]
+                if owner not in columns:
+                    columns[owner] = second_factor(self.key[table].T)
+                plain = self.bounded(table) and self.attend(tasks, memory, table, columns[owner], rows, plain=True)
                 if not plain:
-                    self.attend(tasks, memory, table, rows, plain=False)
+                    self.attend(tasks, memory, table, columns[owner], rows, plain=False)
                 self.plain[table, rows] = plain
 
         # the longest rows of a causal table first, so that what the last worker still has to do is short
         parts = split(slice(0, self.L), self.forward_size[0])[::-1]
         share(work, [(table, rows) for rows in parts for table in range(count)], self.workers)
 
-    def attend(self, tasks, memory, table, rows, plain):
+    def attend(self, tasks, memory, table, key, rows, plain):
         """Output, peak and total of a block of rows; returns whether they are right.
 
         plain spares the passes that find and subtract the peak, which only keeps exp within the range of a float. Where
         the sums show that it is needed, what is returned is False, and all is to be done again with plain=False.
         """
         exp, query = self.exponential(table, rows)
-        key, value = self.key[table], self.value[table]
-        output = self.output[table, rows]
+        value, output = self.value[table], self.output[table, rows]
         if self.masks or not plain:  # else each row's first block is written, or total tells
             output[...] = 0
         peak = np.full(len(query), 0 if plain else -np.inf, self.dtype)
         total = np.zeros(len(query), self.dtype)
-        places = blocks(rows, slice(0, self.S), self.band, self.forward_size, self.forward_order, self.dtype)
+        places = blocks(rows, slice(0, self.S), self.band, self.forward_size, self.dtype)
         for block in tasks.parts(places):
             here, k = block.here, block.keys
             hidden = self.hidden(table, block)
             if hidden is None:
                 continue
-            weights = self.scores(memory, query[here], key[k], table, block, hidden, plain)
+            weights = self.scores(memory, query[here], key[:, k], table, block, hidden, plain)
             if not plain:
                 higher = np.maximum(peak[here], weights.max(axis=1))
                 base = np.where(np.isneginf(higher), 0, higher)  # of a row that has not seen a key so far
@@ -270,12 +273,12 @@ class _Call:
                 weights -= base[:, None]
             _weigh(exp, weights, hidden, plain)
             total[here] += weights @ self.ones[: weights.shape[1]]  # BLAS sums faster than np.sum
-            if plain and not total.max() < LARGE:  # which NaN is not either
+            if plain and not block.met and not total.max() < LARGE:  # the first block can save the others
                 return False
             if self.dropout_p:
                 weights *= self.dropout_factor(table, block)
             _add_product(output[here], weights, value[k], block.met)
-        if plain and not total.min() > SMALL:
+        if plain and not (total.min() > SMALL and total.max() < LARGE):  # which NaN is not either
             return False
         if not plain:
             unseen = total == 0  # rows without a key: zero over one, not over zero
@@ -314,12 +317,12 @@ class _Call:
                 for table in users:
                     _clear(d_q[table], every, rows)
                     again = self.again(tasks, memory, table, every, panel, grads[table], self.factor)
-                    for block, met, weights, d_scores, grad, product in again:
+                    for block, met, weights, d_scores, grad, multiply in again:
                         query, key = self.query[table][block.rows], self.key[table][block.keys]
                         met = met if table == users[0] else len(key)
                         _add_product(d_v[block.keys], weights.T, grad, met)
-                        _add_product(d_k[block.keys], d_scores.T, query, met, product)
-                        _add_product(d_q[table, block.rows], d_scores, key, block.met, product)
+                        _add_product(d_k[block.keys], d_scores.T, query, met, multiply)
+                        _add_product(d_q[table, block.rows], d_scores, key, block.met, multiply)
 
         # the first panel of a causal table is the longest
         owned = range(math.prod(self.shared))
@@ -364,9 +367,9 @@ class _Call:
         queries = seeing(panel, queries, self.band)
         plain = bool(self.plain[table, queries].all())
         shifted = not plain and not self.biases  # which can dwarf the scores, and the peak with them: it comes after
-        product = np.matmul if plain else selective_product  # leaves out masked keys that are infinite or NaN
+        multiply = product if plain else selective_product  # leaves out masked keys that are infinite or NaN
         keys = _with_column(self.key[table][panel], 1, 1) if shifted else self.key[table][panel]
-        values = _with_column(self.value[table][panel], factor, 1)
+        keys, values = (second_factor(x.T) for x in (keys, _with_column(self.value[table][panel], factor, 1)))
         for_weights, for_d_scores = np.split(memory, 2)
         reached = panel.start
         for rows in split(queries, BLOCK[0]):
@@ -378,17 +381,17 @@ class _Call:
             mean = factor * np.einsum("ij,ij->i", divided[:, :-1], self.output[table, rows])  # D
             if not self.dropout_p:
                 divided[:, -1] = -mean
-            for block in tasks.parts(blocks(rows, panel, self.band, BLOCK, "C", self.dtype)):
+            for block in tasks.parts(blocks(rows, panel, self.band, BLOCK, self.dtype)):
                 here, there = block.here, block.there
                 met, reached = before(reached, block.keys), max(reached, block.keys.stop)
                 hidden = self.hidden(table, block)
                 if hidden is None:
                     continue
-                weights = self.scores(for_weights, query[here], keys[there], table, block, hidden, plain)
+                weights = self.scores(for_weights, query[here], keys[:, there], table, block, hidden, plain)
                 if not plain and not shifted:
                     weights -= peak[here, None]
                 _weigh(exp, weights, hidden, plain)
-                d_scores = np.matmul(divided[here], values[there].T, out=block.of(for_d_scores))
+                d_scores = product(divided[here], values[:, there], block.of(for_d_scores))
                 if self.dropout_p:
                     dropped = self.dropout_factor(table, block)
                     d_scores *= dropped
@@ -396,7 +399,7 @@ class _Call:
                 d_scores *= weights
                 if self.dropout_p:
                     weights *= dropped
-                yield block, met, weights, d_scores, divided[here, :-1], product
+                yield block, met, weights, d_scores, divided[here, :-1], multiply
 
     def bounded(self, table):
         """Whether all inputs of a table are within LARGE: nothing overflows, and no infinite key hides behind a score
@@ -416,7 +419,7 @@ class _Call:
 
     def scores(self, memory, query, key, table, block, hidden, plain):
         """One block of scores, in memory, with every mask that has to come before exp."""
-        scores = np.matmul(query, key.T, out=block.of(memory))
+        scores = product(query, key, block.of(memory))
         for bias in self.biases:
             scores += _part(bias[table], block.rows, block.keys)
         if not plain:
@@ -449,15 +452,15 @@ class _Call:
         return np.broadcast_to(np.arange(math.prod(lead)).reshape(lead), self.batch).ravel()
 
 
-def _add_product(to, a, b, met, product=np.matmul):
+def _add_product(to, a, b, met, multiply=product):
     """to += a b; of the rows of to, only as many as met have been written before."""
     if met:
         to[met:] = 0
-        to += product(a, b)
-    elif product is np.matmul:
-        np.matmul(a, b, out=to)
+        to += multiply(a, b)
+    elif multiply is product:
+        product(a, b, out=to)
     else:
-        to[...] = product(a, b)
+        to[...] = multiply(a, b)
 
 
 def _clear(array, whole, written):

@@ -4,14 +4,14 @@ NumPy releases the interpreter's lock inside its loops, so Python threads do com
 every small product over all cores on top would only get in their way.
 """
 
-import ctypes
 import os
 import threading
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
 import numpy as np
+
+from tinyattn.attention.blas import blas_threads
 
 
 class Tasks:
@@ -116,17 +116,3 @@ def one_blas_thread():
             _callers -= entered
             if _callers == 0:
                 set_threads(_threads_before)
-
-
-@cache
-def blas_threads():
-    """(get, set): how many threads NumPy's own OpenBLAS uses. A pair that says 1 and does nothing for another BLAS."""
-    core = Path(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
-    bundled = (core.parents[2] / "numpy.libs").glob("*openblas*")  # Windows looks no further than the library named
-    for library in map(ctypes.CDLL, map(str, (core, *bundled))):
-        for name in ("scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}"):
-            if hasattr(library, name.format("set_num_threads")):
-                return getattr(library, name.format("get_num_threads")), getattr(
-                    library, name.format("set_num_threads")
-                )
-    return (lambda: 1), (lambda threads: None)
