@@ -49,9 +49,8 @@ def _arrays():
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads, _ = blas_threads()
-    return Finding(
-        "arrays", f"numpy {np.__version__}, BLAS {blas['name']} {blas['version']}: {threads()} threads on {cores} cores"
-    )
+    named = f"{blas['name']} {blas['version']}" + (f", {kernels()} kernels" if kernels() else "")
+    return Finding("arrays", f"numpy {np.__version__}, BLAS {named}: {threads()} threads on {cores} cores")
 
 
 def _figures():

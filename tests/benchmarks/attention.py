@@ -14,7 +14,6 @@ figures/benchmark_attention.png.
 
 import argparse
 import csv
-import ctypes
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -26,7 +25,7 @@ import numpy as np
 from side_by_side import found, ratio, turns
 
 import tinyattn as ta
-from tinyattn.attention import workers
+from tinyattn.attention import blas
 
 PAUSE = 0.1  # seconds, in which the threads of the contender before have given up waiting in a loop
 FIGURE = Path(__file__).resolve().parents[2] / "figures" / "benchmark_attention"
@@ -149,16 +148,11 @@ CONTENDERS = {  # name: (the module it needs, (arrays, upstream, is_causal) -> o
 }
 
 
-def blas():
+def blas_in_use():
     """NumPy's BLAS, the kernels that it chose for this processor, and its threads."""
     told = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    threads = workers.blas_threads()[0]()
-    core = ctypes.CDLL(str(np._core._multiarray_umath.__file__))
-    for name in ("scipy_openblas_get_corename64_", "openblas_get_corename"):
-        if hasattr(core, name):
-            getattr(core, name).restype = ctypes.c_char_p
-            return f"{told['name']} {told['version']} ({getattr(core, name)().decode()}), {threads} threads"
-    return f"{told['name']} {told['version']}"
+    kernels = f" ({blas.kernels()})" if blas.kernels() else ""
+    return f"{told['name']} {told['version']}{kernels}, {blas.blas_threads()[0]()} threads"
 
 
 def torch_threads():
@@ -211,7 +205,7 @@ def main():
         parser.error(f"--only takes {'; '.join(CONTENDERS)}, got {'; '.join(unknown)}")
     peers = found(*dict.fromkeys(CONTENDERS[name][0] for name in wanted if CONTENDERS[name][0] != "numpy"))
     pools = {name: ProcessPoolExecutor(1, get_context("spawn")) for name in wanted if CONTENDERS[name][0] in peers}
-    told = [pools["ours, tiled"].submit(blas).result()]
+    told = [pools["ours, tiled"].submit(blas_in_use).result()]
     told += [pools[name].submit(torch_threads).result() for name in ("PyTorch, fused",) if name in pools]
     print(f"{'; '.join(told)}; {options.heads} heads, float32")
     for name in tuple(pools):

@@ -8,6 +8,7 @@ import numpy as np
 
 SMALL = 10**6  # multiplications that a product may have to be a small one
 WHOLE, PART, MOST = (32, 16), 6, 36  # rows of a piece: one of WHOLE if they fit, else multiples of PART
+TURNED = 128  # columns that are turned into rows at once, in the innermost cache
 
 
 def product(a, b, out=None):
@@ -41,7 +42,8 @@ def second_factor(b):
     memory = np.empty(len(b) * stride + line, b.dtype)
     start = -memory.ctypes.data % 64 // b.itemsize
     laid_out = memory[start : start + len(b) * stride].reshape(-1, stride)[:, : b.shape[1]]
-    laid_out[...] = b
+    for start in range(0, b.shape[1], TURNED):
+        laid_out[:, start : start + TURNED] = b[:, start : start + TURNED]
     return laid_out
 
 

@@ -108,8 +108,7 @@ def _hidden(rows, keys, band, dtype):
     else:
         parts = [(part, keys) for part in _edges(keys, rows, -band[1], -band[0])]
     return tuple(
-        ((within(r, rows), within(k, keys)), _inside(*_shape(r, k), k.start - r.start, band, dtype))
-        for r, k in parts
+        ((within(r, rows), within(k, keys)), _inside(*_shape(r, k), k.start - r.start, band, dtype)) for r, k in parts
     )
 
 

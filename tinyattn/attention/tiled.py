@@ -217,8 +217,8 @@ class _Call:
         self.band = band_of(is_causal, window, offset, self.L, self.S)
         self.factor = factor
         self.known_bounds: dict[int, bool] = {}
-        tall = math.prod(self.batch) * self.L >= PARTS * BLOCK[0]  # else there would be too few parts for all workers
-        self.forward_size = BLOCK if tall else BLOCK[::-1]
+        tall = math.prod(self.batch) * -(-self.L // BLOCK[0])  # parts, which may be too few for all workers
+        self.forward_size = BLOCK if tall >= PARTS else BLOCK[::-1]
         self.ones = np.ones(max(BLOCK), self.dtype)
 
     def forward(self):
@@ -405,7 +405,7 @@ class _Call:
         """Whether all inputs of a table are within LARGE: nothing overflows, and no infinite key hides behind a score
         of -inf, which no sum shows, and spoils backward's products."""
         if table not in self.known_bounds:
-            squares = (np.einsum("ij,ij->", x[table], x[table]) for x in (self.query, self.key, self.value))
+            squares = (np.vdot(x[table], x[table]) for x in (self.query, self.key, self.value))
             self.known_bounds[table] = abs(self.factor) < LARGE and all(square < LARGE**2 for square in squares)
         return self.known_bounds[table]
 
