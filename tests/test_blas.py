@@ -47,11 +47,13 @@ def test_product(rng, m, k, n, turned, dtype):
 @pytest.mark.parametrize("multiplications", [0, 1, 64 * 256, 64 * 1024, 128 * 1024, 10**6, 10**7])
 @pytest.mark.parametrize("rows", [0, 1, 5, 36, 128, 250, 1024])
 def test_pieces_are_small_or_the_product_is_whole(rows, multiplications):
-    piece = blas._rows_of_a_piece(rows, multiplications)
-    assert 0 <= piece <= rows
+    piece, pieced = blas._pieces(rows, multiplications)
     if piece:
         assert piece * multiplications <= 10**6
+        assert rows - piece < pieced <= rows
+        assert pieced % piece == 0
     else:
+        assert pieced == 0
         assert rows * multiplications <= 10**6 or 6 * multiplications > 10**6
 
 

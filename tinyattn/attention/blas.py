@@ -1,7 +1,7 @@
 """NumPy's own OpenBLAS: its threads, its kernels, and matrix products in the pieces that it multiplies fastest."""
 
 import ctypes
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +20,10 @@ def product(a, b, out=None):
     """
     if out is None:
         out = np.empty((len(a), b.shape[1]), np.result_type(a, b))
-    rows = _rows_of_a_piece(len(a), b.size) if has_small_kernels() and b.strides[1] == b.itemsize else 0
-    pieced = len(a) // rows * rows if rows else 0
+    fits = has_small_kernels() and b.strides[1] == b.itemsize
+    rows, pieced = _pieces(len(a), b.size) if fits else (0, 0)
     if pieced:
-        pieces = a[:pieced].reshape(-1, rows, len(b))
-        np.matmul(pieces, b, out=out[:pieced].reshape(-1, rows, b.shape[1]))
+        np.matmul(a[:pieced].reshape(-1, rows, len(b)), b, out=out[:pieced].reshape(-1, rows, b.shape[1]))
     if pieced < len(a):
         np.matmul(a[pieced:], b, out=out[pieced:])
     return out
@@ -47,12 +46,17 @@ def second_factor(b):
     return laid_out
 
 
-def _rows_of_a_piece(rows, multiplications):
-    """0 for all of them at once: where they are few, or a few would be too many already."""
+@lru_cache(maxsize=256)
+def _pieces(rows, multiplications):
+    """(rows of a piece, rows of all pieces), where one row takes so many multiplications; the rest is multiplied in one.
+
+    No row is in a piece where they are few, or a few would be too many already.
+    """
     most = SMALL // max(multiplications, 1)
-    if rows <= most:
-        return 0
-    return next((whole for whole in WHOLE if whole <= most and rows % whole == 0), min(most, MOST) // PART * PART)
+    if rows <= most or most < PART:
+        return 0, 0
+    piece = next((whole for whole in WHOLE if whole <= most and rows % whole == 0), min(most, MOST) // PART * PART)
+    return piece, rows // piece * piece
 
 
 @cache
