@@ -48,9 +48,9 @@ def second_factor(b):
 
 @lru_cache(maxsize=256)
 def _pieces(rows, multiplications):
-    """(rows of a piece, rows of all pieces), where one row takes so many multiplications; the rest is multiplied in one.
+    """(rows of a piece, rows of all pieces), where one row takes so many multiplications.
 
-    No row is in a piece where they are few, or a few would be too many already.
+    No row is in a piece where they are few, or a few would be too many already; the rest is multiplied in one.
     """
     most = SMALL // max(multiplications, 1)
     if rows <= most or most < PART:

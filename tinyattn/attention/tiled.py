@@ -217,6 +217,7 @@ class _Call:
         self.band = band_of(is_causal, window, offset, self.L, self.S)
         self.factor = factor
         self.known_bounds: dict[int, bool] = {}
+        self.known_columns: dict[int, np.ndarray] = {}
         tall = math.prod(self.batch) * -(-self.L // BLOCK[0])  # parts, which may be too few for all workers
         self.forward_size = BLOCK if tall >= PARTS else BLOCK[::-1]
         self.ones = np.ones(max(BLOCK), self.dtype)
@@ -227,31 +228,27 @@ class _Call:
         self.output = np.empty((count, self.L, self.Ev), self.dtype)
         self.peak, self.total = np.empty((2, count, self.L), self.dtype)
         self.plain = np.empty((count, self.L), dtype=bool)
-        columns: dict[int, np.ndarray] = {}  # the keys as second factors
 
         def work(tasks):
             memory = np.empty(math.prod(BLOCK), self.dtype)
             for table, rows in tasks:
-                owner = self.key_owners[table]
-                if owner not in columns:
-                    columns[owner] = second_factor(self.key[table].T)
-                plain = self.bounded(table) and self.attend(tasks, memory, table, columns[owner], rows, plain=True)
+                plain = self.bounded(table) and self.attend(tasks, memory, table, rows, plain=True)
                 if not plain:
-                    self.attend(tasks, memory, table, columns[owner], rows, plain=False)
+                    self.attend(tasks, memory, table, rows, plain=False)
                 self.plain[table, rows] = plain
 
         # the longest rows of a causal table first, so that what the last worker still has to do is short
         parts = split(slice(0, self.L), self.forward_size[0])[::-1]
         share(work, [(table, rows) for rows in parts for table in range(count)], self.workers)
 
-    def attend(self, tasks, memory, table, key, rows, plain):
+    def attend(self, tasks, memory, table, rows, plain):
         """Output, peak and total of a block of rows; returns whether they are right.
 
         plain spares the passes that find and subtract the peak, which only keeps exp within the range of a float. Where
         the sums show that it is needed, what is returned is False, and all is to be done again with plain=False.
         """
         exp, query = self.exponential(table, rows)
-        value, output = self.value[table], self.output[table, rows]
+        columns, value, output = self.columns(table), self.value[table], self.output[table, rows]
         if self.masks or not plain:  # else each row's first block is written, or total tells
             output[...] = 0
         peak = np.full(len(query), 0 if plain else -np.inf, self.dtype)
@@ -262,7 +259,7 @@ class _Call:
             hidden = self.hidden(table, block)
             if hidden is None:
                 continue
-            weights = self.scores(memory, query[here], key[:, k], table, block, hidden, plain)
+            weights = self.scores(memory, query[here], columns[:, k], table, block, hidden, plain)
             if not plain:
                 higher = np.maximum(peak[here], weights.max(axis=1))
                 base = np.where(np.isneginf(higher), 0, higher)  # of a row that has not seen a key so far
@@ -368,8 +365,10 @@ class _Call:
         plain = bool(self.plain[table, queries].all())
         shifted = not plain and not self.biases  # which can dwarf the scores, and the peak with them: it comes after
         multiply = product if plain else selective_product  # leaves out masked keys that are infinite or NaN
-        keys = _with_column(self.key[table][panel], 1, 1) if shifted else self.key[table][panel]
-        keys, values = (second_factor(x.T) for x in (keys, _with_column(self.value[table][panel], factor, 1)))
+        columns = self.columns(table)[:, panel]
+        if shifted:
+            columns = second_factor(_with_column(self.key[table][panel], 1, 1).T)
+        values = second_factor(_with_column(self.value[table][panel], factor, 1).T)
         for_weights, for_d_scores = np.split(memory, 2)
         reached = panel.start
         for rows in split(queries, BLOCK[0]):
@@ -387,7 +386,7 @@ class _Call:
                 hidden = self.hidden(table, block)
                 if hidden is None:
                     continue
-                weights = self.scores(for_weights, query[here], keys[:, there], table, block, hidden, plain)
+                weights = self.scores(for_weights, query[here], columns[:, there], table, block, hidden, plain)
                 if not plain and not shifted:
                     weights -= peak[here, None]
                 _weigh(exp, weights, hidden, plain)
@@ -400,6 +399,13 @@ class _Call:
                 if self.dropout_p:
                     weights *= dropped
                 yield block, met, weights, d_scores, divided[here, :-1], multiply
+
+    def columns(self, table):
+        """The keys of a table, (E, S), as products take them; kept, for all tables that share them and for backward."""
+        owner = self.key_owners[table]
+        if owner not in self.known_columns:
+            self.known_columns[owner] = second_factor(self.key[table].T)
+        return self.known_columns[owner]
 
     def bounded(self, table):
         """Whether all inputs of a table are within LARGE: nothing overflows, and no infinite key hides behind a score
@@ -417,9 +423,9 @@ class _Call:
         exp, unit = _fastest_exp(np.dtype(self.dtype)) if fast else (np.exp, 1.0)
         return exp, self.query[table][rows] * (self.factor * unit)
 
-    def scores(self, memory, query, key, table, block, hidden, plain):
+    def scores(self, memory, query, columns, table, block, hidden, plain):
         """One block of scores, in memory, with every mask that has to come before exp."""
-        scores = product(query, key, block.of(memory))
+        scores = product(query, columns, block.of(memory))
         for bias in self.biases:
             scores += _part(bias[table], block.rows, block.keys)
         if not plain:
