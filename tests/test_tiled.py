@@ -241,7 +241,7 @@ def test_float32_is_as_exact_as_the_four_steps(rng, exp, is_causal, magnitude):
     The largest of all would be chance: where a weight is close to one, the steps, which subtract the very score that
     they found, happen to be exact, and two samples of one distribution differ by more than twice.
     """
-    L, S = 400, 1100
+    L, S = 1200, 1100  # sums over whole blocks, of queries and of keys
     errors: dict[str, list] = {"steps": [], "tiled": []}
     for _ in range(4):
         q, k, v = inputs(rng, L, S, E=33, EV=20, lead=())
@@ -257,6 +257,18 @@ def test_float32_is_as_exact_as_the_four_steps(rng, exp, is_causal, magnitude):
         ours, steps = (np.concatenate([found[i] for found in errors[method]]) for method in ("tiled", "steps"))
         assert np.linalg.norm(ours) <= 2 * np.linalg.norm(steps), name
         assert np.quantile(ours, 0.999) <= 2 * np.quantile(steps, 0.999), name
+
+
+def test_a_peak_in_the_first_block_saves_the_others(rng, monkeypatch):
+    """Where exp without a peak is out of range, the first block tells: the others are not made twice."""
+    weighed = []
+    weigh = tiled._weigh
+    monkeypatch.setattr(tiled, "_weigh", lambda *given: weighed.append(given[-1]) or weigh(*given))
+    q, k, v = inputs(rng, 300, 5000, lead=(), dtype=np.float32)
+    scaled_dot_product_attention(200 * np.abs(q), np.abs(k), v, method="tiled")
+    parts, blocks_of_a_part = -(-300 // tiled.BLOCK[1]), -(-5000 // tiled.BLOCK[0])
+    assert weighed.count(True) == parts
+    assert weighed.count(False) == parts * blocks_of_a_part
 
 
 @pytest.mark.parametrize(
