@@ -10,8 +10,6 @@ import pytest
 from tinyattn import Tensor, scaled_dot_product_attention
 from tinyattn.attention import blas
 
-NO_OPENBLAS = "NumPy's BLAS here is not the OpenBLAS that its wheels bring"
-
 
 @pytest.fixture(params=[True, False], ids=["small kernels", "no small kernels"], autouse=True)
 def small_kernels(request, monkeypatch):
@@ -104,7 +102,7 @@ def test_the_kernels_are_those_that_openblas_was_told_to_take():
 
 def test_threads_are_set_and_read_back():
     if not blas.kernels():
-        pytest.skip(NO_OPENBLAS)
+        pytest.skip("NumPy's BLAS here is not the OpenBLAS that its wheels bring")
     get_threads, set_threads = blas.blas_threads()
     before = get_threads()
     try:

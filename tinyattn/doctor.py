@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tinyattn import emulator
-from tinyattn.attention.blas import blas_threads, kernels
+from tinyattn.attention import blas
 from tinyattn.backend import import_cupy
 
 PIP = f"{sys.executable} -m pip install"
@@ -46,11 +46,8 @@ def _python():
 
 
 def _arrays():
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    threads, _ = blas_threads()
-    named = f"{blas['name']} {blas['version']}" + (f", {kernels()} kernels" if kernels() else "")
-    return Finding("arrays", f"numpy {np.__version__}, BLAS {named}: {threads()} threads on {cores} cores")
+    return Finding("arrays", f"numpy {np.__version__}, BLAS {blas.described()} on {cores} cores")
 
 
 def _figures():

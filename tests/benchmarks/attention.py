@@ -148,13 +148,6 @@ CONTENDERS = {  # name: (the module it needs, (arrays, upstream, is_causal) -> o
 }
 
 
-def blas_in_use():
-    """NumPy's BLAS, the kernels that it chose for this processor, and its threads."""
-    told = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    kernels = f" ({blas.kernels()})" if blas.kernels() else ""
-    return f"{told['name']} {told['version']}{kernels}, {blas.blas_threads()[0]()} threads"
-
-
 def torch_threads():
     import torch
 
@@ -205,7 +198,7 @@ def main():
         parser.error(f"--only takes {'; '.join(CONTENDERS)}, got {'; '.join(unknown)}")
     peers = found(*dict.fromkeys(CONTENDERS[name][0] for name in wanted if CONTENDERS[name][0] != "numpy"))
     pools = {name: ProcessPoolExecutor(1, get_context("spawn")) for name in wanted if CONTENDERS[name][0] in peers}
-    told = [pools["ours, tiled"].submit(blas_in_use).result()]
+    told = [pools["ours, tiled"].submit(blas.described).result()]
     told += [pools[name].submit(torch_threads).result() for name in ("PyTorch, fused",) if name in pools]
     print(f"{'; '.join(told)}; {options.heads} heads, float32")
     for name in tuple(pools):

@@ -80,6 +80,13 @@ def blas_threads():
     return _functions("get_num_threads", "set_num_threads") or ((lambda: 1), (lambda threads: None))
 
 
+def described():
+    """NumPy's BLAS, its version, the kernels that it has chosen, and how many threads it uses, in a line."""
+    told = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    chosen = f" ({kernels()})" if kernels() else ""
+    return f"{told['name']} {told['version']}{chosen}, {blas_threads()[0]()} threads"
+
+
 def _functions(*names):
     core = Path(np._core._multiarray_umath.__file__)  # type: ignore[attr-defined]
     bundled = (core.parents[2] / "numpy.libs").glob("*openblas*")  # Windows looks no further than the library named
