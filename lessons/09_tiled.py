@@ -132,7 +132,7 @@ MEASURED = 2 ** np.arange(7, 14 if lesson.full else 13)
 
 
 def peak_memory(attend, n):
-    """Bytes at the worst moment of forward and backward, beyond the inputs, to 16 KiB: the least of three runs
+    """Bytes at the worst moment of forward and backward, beyond the inputs, to 32 KiB: the least of three runs
     after one that is not counted, since Python itself allocates a little now and then."""
     query, key, value = (tensor(x, requires_grad=True) for x in draw(n, 0))
     upstream = np.ones((int(n), WIDTH), np.float32)
@@ -144,7 +144,7 @@ def peak_memory(attend, n):
         attend(query, key, value).backward(upstream if lesson.device == "cpu" else tensor(upstream))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    return round(min(peaks[1:]) / 2**14) * 2**14
+    return round(min(peaks[1:]) / 2**15) * 2**15
 
 
 def one_worker(query, key, value):
